@@ -25,16 +25,19 @@ impl BillingFacts {
         has_key_helper: bool,
     ) -> Self {
         let value = |name: &str| variable(name).filter(|value| !value.trim().is_empty());
-        let is_on = |name: &&&str| {
-            let off = ["0", "false", "no", "off"];
-            value(name)
-                .is_some_and(|value| !off.contains(&value.trim().to_ascii_lowercase().as_str()))
-        };
         Self {
             has_api_key: value("ANTHROPIC_API_KEY").is_some(),
             has_auth_token: value("ANTHROPIC_AUTH_TOKEN").is_some(),
             has_key_helper,
-            provider: PROVIDERS.iter().find(is_on).map(|name| (*name).to_owned()),
+            provider: PROVIDERS
+                .iter()
+                .find(|name| {
+                    let off = ["0", "false", "no", "off"];
+                    value(name).is_some_and(|value| {
+                        !off.contains(&value.trim().to_ascii_lowercase().as_str())
+                    })
+                })
+                .map(|name| (*name).to_owned()),
         }
     }
 

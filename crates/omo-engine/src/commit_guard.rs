@@ -49,14 +49,10 @@ impl KnownGuard {
 
     /// Changes of `Judges` since the run knows them; `is_listed` is asked about the path of a file.
     pub fn changes(&self, now: &Judges, is_listed: impl Fn(&str) -> bool) -> GuardChanges {
-        // A script that a hook runs only now guarded nothing before: the hook has changed.
-        let is_new = |name: &str| name.starts_with(SCRIPT) && !self.judges.contains_key(name);
-        let is_expected =
-            |name: &str| is_new(name) || !name.starts_with(SETTING) && is_listed(path_of(name));
-        let (listed, others) = self
-            .unknown_states(now)
-            .into_iter()
-            .partition(|(name, _)| is_expected(name));
+        let (listed, others) = self.unknown_states(now).into_iter().partition(|(name, _)| {
+            name.starts_with(SCRIPT) && !self.judges.contains_key(name)
+                || !name.starts_with(SETTING) && is_listed(path_of(name))
+        });
         GuardChanges { listed, others }
     }
 
@@ -86,23 +82,22 @@ impl KnownGuard {
     }
 
     fn unknown_states(&self, now: &Judges) -> Judges {
-        // A script that no hook runs any more is still there.
-        let is_gone = |name: &&String| !now.contains_key(*name) && !name.starts_with(SCRIPT);
         let absent = self
             .judges
             .keys()
-            .filter(is_gone)
+            // A script that no hook runs any more is still there.
+            .filter(|name| !now.contains_key(*name) && !name.starts_with(SCRIPT))
             .map(|name| (name.as_str(), ABSENT));
         let there = now
             .iter()
             .map(|(name, state)| (name.as_str(), state.as_str()));
-        let is_known = |(name, state): &(&str, &str)| {
-            self.judges
-                .get(*name)
-                .is_some_and(|known| known.contains(*state))
-        };
-        let unknown = there.chain(absent).filter(|judge| !is_known(judge));
-        unknown
+        there
+            .chain(absent)
+            .filter(|(name, state)| {
+                self.judges
+                    .get(*name)
+                    .is_none_or(|known| !known.contains(*state))
+            })
             .map(|(name, state)| (name.to_owned(), state.to_owned()))
             .collect()
     }

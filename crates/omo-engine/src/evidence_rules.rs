@@ -35,10 +35,11 @@ pub(crate) fn newly_proved(state: &RunState) -> Option<(Vec<String>, ProofSource
         {
             continue;
         }
-        let proves = |source: &&ProofSource| {
-            is_green(state, source) && judged_since(state, &task.id, source)
-        };
-        let Some(source) = task.proved_by.as_ref().filter(proves) else {
+        let Some(source) = task
+            .proved_by
+            .as_ref()
+            .filter(|source| is_green(state, source) && judged_since(state, &task.id, source))
+        else {
             continue;
         };
         match &mut found {
@@ -91,18 +92,15 @@ pub(crate) fn judges_earlier_work(state: &RunState, task: &Task, check: &TaskChe
     if is_checkpoint && !checkpoints.any(|known| known.check == *check) {
         return false;
     }
-    let is_proved_here = |other: &Task| matches!(&other.proved_by, Some(ProofSource::Task(judge)) if *judge == task.id);
-    let is_judged =
-        |other: &Task| is_proved_here(other) || is_checkpoint && other.section == task.section;
-    let is_begun = |other: &Task| {
-        state
-            .tasks
-            .get(&other.id)
-            .is_some_and(|known| known.attempts > 0)
-    };
     let mut others = state.plan.tasks.iter().filter(|other| other.id != task.id);
-    others.any(|other| is_judged(other) && is_begun(other))
-        || task.files.is_empty() && judges_others(task)
+    others.any(|other| {
+        ((matches!(&other.proved_by, Some(ProofSource::Task(judge)) if *judge == task.id))
+            || is_checkpoint && other.section == task.section)
+            && state
+                .tasks
+                .get(&other.id)
+                .is_some_and(|known| known.attempts > 0)
+    }) || task.files.is_empty() && judges_others(task)
 }
 
 pub(crate) fn describe_proof(state: &RunState, source: &ProofSource) -> String {
@@ -181,8 +179,11 @@ pub(crate) fn check_tasks_and_evidence(
     verdict: &PlanVerdict,
 ) -> Result<(), String> {
     let review = running_review(state);
-    let is_judged = |task: &&Task| review.is_none_or(|review| review.deps.contains(&task.id));
-    for task in state.plan.work_tasks().filter(is_judged) {
+    for task in state
+        .plan
+        .work_tasks()
+        .filter(|task| review.is_none_or(|review| review.deps.contains(&task.id)))
+    {
         // A task that no command proves the verifier only looks at, and it stays unproved.
         let known = state.tasks.get(&task.id);
         let is_done = known.is_some_and(|known| is_work_done(&state.plan.policy, known.status));
@@ -220,18 +221,17 @@ pub(crate) fn check_tasks_and_evidence(
 }
 
 pub(crate) fn running_review(state: &RunState) -> Option<&Task> {
-    let is_running = |task: &&Task| {
-        state
-            .tasks
-            .get(&task.id)
-            .is_some_and(|known| known.running.is_some())
-    };
     state
         .plan
         .tasks
         .iter()
         .filter(|task| task.is_verification())
-        .find(is_running)
+        .find(|task| {
+            state
+                .tasks
+                .get(&task.id)
+                .is_some_and(|known| known.running.is_some())
+        })
 }
 
 pub(crate) fn judges_the_whole(state: &RunState) -> bool {

@@ -40,10 +40,7 @@ impl RunState {
             guard,
         } = &event.kind
         else {
-            return Err(LedgerError {
-                seq: event.seq,
-                problem: "does not open a run".to_owned(),
-            });
+            return Err(LedgerError::new(event, "does not open a run"));
         };
         let tasks = plan
             .tasks
@@ -91,15 +88,13 @@ impl RunState {
 
     /// The state after one more event; unchanged on an error.
     pub fn apply(&mut self, event: &RunEvent) -> Result<(), LedgerError> {
-        let bad = |what: &str| LedgerError {
-            seq: event.seq,
-            problem: what.to_owned(),
-        };
         if self.seq.checked_add(1) != Some(event.seq) {
-            return Err(bad("does not follow the one before it"));
+            return Err(LedgerError::new(event, "does not follow the one before it"));
         }
         match &event.kind {
-            EventKind::RunOpened { .. } => return Err(bad("opens a run that is open")),
+            EventKind::RunOpened { .. } => {
+                return Err(LedgerError::new(event, "opens a run that is open"));
+            }
             EventKind::TasksDispatched { tasks, to_agents } => {
                 self.dispatched = Some(DispatchedTasks {
                     tasks: tasks.clone(),
@@ -158,7 +153,7 @@ impl RunState {
                     .open_findings()
                     .all(|(number, _)| number != closed.number)
                 {
-                    return Err(bad("closes a finding that is not open"));
+                    return Err(LedgerError::new(event, "closes a finding that is not open"));
                 }
                 self.closed_findings.insert(closed.number);
             }
@@ -206,22 +201,19 @@ impl RunState {
         tasks: &[String],
         by: &ProofSource,
     ) -> Result<(), LedgerError> {
-        let is_proved = |id: &String| {
-            let known = self
-                .tasks
-                .get(id)
-                .is_some_and(|known| known.status == TaskStatus::Unverified);
+        let are_proved = tasks.iter().all(|id| {
             let is_meant = self
                 .plan
                 .task(id)
                 .is_some_and(|task| task.proved_by.as_ref() == Some(by));
-            known && is_meant && evidence_rules::judged_since(self, id, by)
-        };
-        if tasks.is_empty() || !tasks.iter().all(is_proved) || !evidence_rules::is_green(self, by) {
-            return Err(LedgerError {
-                seq: event.seq,
-                problem: "proves a task by what does not prove it".to_owned(),
-            });
+            let is_unproved = self.status_of(id) == TaskStatus::Unverified;
+            is_unproved && is_meant && evidence_rules::judged_since(self, id, by)
+        });
+        if tasks.is_empty() || !are_proved || !evidence_rules::is_green(self, by) {
+            return Err(LedgerError::new(
+                event,
+                "proves a task by what does not prove it",
+            ));
         }
         let evidence = evidence_rules::describe_proof(self, by);
         for id in tasks {
@@ -242,24 +234,24 @@ impl RunState {
         plan_sha256: Option<&String>,
         tip: Option<&String>,
     ) -> Result<(), LedgerError> {
-        let bad = |what: &str| LedgerError {
-            seq: event.seq,
-            problem: what.to_owned(),
-        };
         if ticked
             .iter()
             .chain(opened)
             .any(|id| !self.tasks.contains_key(id))
         {
-            return Err(bad("ticks a task that the plan does not have"));
+            return Err(LedgerError::new(
+                event,
+                "ticks a task that the plan does not have",
+            ));
         }
         if let Some(tip) = tip {
             let parallel = self
                 .parallel
                 .as_mut()
                 .filter(|parallel| parallel.landed.is_none());
-            let parallel =
-                parallel.ok_or_else(|| bad("ticks in a commit of no parallel worker"))?;
+            let parallel = parallel.ok_or_else(|| {
+                LedgerError::new(event, "ticks in a commit of no parallel worker")
+            })?;
             parallel.tip.clone_from(tip);
         }
         self.ticked.extend(ticked.iter().cloned());
@@ -272,17 +264,15 @@ impl RunState {
 
     /// Reruns the judges of a reopened task, and withdraws proofs whose judge is no longer green.
     fn follow_proofs(&mut self, event: &RunEvent) {
-        let is_due = |status| {
-            matches!(
-                status,
-                TaskStatus::Pending | TaskStatus::Held | TaskStatus::Running
-            )
-        };
         let mut again: BTreeSet<&str> = BTreeSet::new();
         for task in &self.plan.tasks {
-            if let (Some(ProofSource::Task(judge)), true) =
-                (&task.proved_by, is_due(self.status_of(&task.id)))
-                && self.status_of(judge) == TaskStatus::Passed
+            if let (Some(ProofSource::Task(judge)), true) = (
+                &task.proved_by,
+                matches!(
+                    self.status_of(&task.id),
+                    TaskStatus::Pending | TaskStatus::Held | TaskStatus::Running
+                ),
+            ) && self.status_of(judge) == TaskStatus::Passed
             {
                 again.insert(judge);
             }
@@ -294,15 +284,15 @@ impl RunState {
                 known.updated_at = Some(event.ts);
             }
         }
-        let is_void =
-            |known: &TaskState| known.status == TaskStatus::Passed && known.proved_by.is_some();
         let void: Vec<String> = self
             .tasks
             .iter()
             .filter(|(id, known)| {
                 let source = self.plan.task(id).and_then(|task| task.proved_by.as_ref());
                 let holds = source.is_some_and(|source| evidence_rules::is_green(self, source));
-                is_void(known) && !(holds && source == known.proved_by.as_ref())
+                known.status == TaskStatus::Passed
+                    && known.proved_by.is_some()
+                    && !(holds && source == known.proved_by.as_ref())
             })
             .map(|(id, _)| id.clone())
             .collect();
@@ -322,18 +312,16 @@ impl RunState {
         let Some(id) = task_of(what) else {
             return Ok(());
         };
-        let bad = |what: &str| LedgerError {
-            seq: event.seq,
-            problem: what.to_owned(),
-        };
         self.check_task_list_event(event, what)?;
-        let task = self
-            .tasks
-            .get_mut(id)
-            .ok_or_else(|| bad("is about a task that the plan does not have"))?;
+        let task = self.tasks.get_mut(id).ok_or_else(|| {
+            LedgerError::new(event, "is about a task that the plan does not have")
+        })?;
         // Verbs see to this already; here it holds for any other writer of a ledger.
         if matches!(what, EventKind::TaskPassed { .. }) && !is_proved(task) {
-            return Err(bad("passes a task whose checks were not seen to be green"));
+            return Err(LedgerError::new(
+                event,
+                "passes a task whose checks were not seen to be green",
+            ));
         }
         task.updated_at = Some(event.ts);
         let takes_back = self
@@ -341,19 +329,12 @@ impl RunState {
             .task(id)
             .is_some_and(|task| task.on_failure.reverts_changes());
         refused_commits::apply(task, event, what)?;
-        let mut end_as = |status, end: &AttemptEnd| {
-            task.status = status;
-            task.running = None;
-            task.last_end = Some(end.clone());
-            task.reason = None;
-            task.is_stale = false;
-        };
         match what {
             EventKind::TaskPassed { end, .. } => {
-                end_as(TaskStatus::Passed, end);
+                end_attempt(task, TaskStatus::Passed, end);
                 task.baseline = None;
             }
-            EventKind::TaskUnverified { end, .. } => end_as(TaskStatus::Unverified, end),
+            EventKind::TaskUnverified { end, .. } => end_attempt(task, TaskStatus::Unverified, end),
             EventKind::TaskRestored {
                 not_restored,
                 left_alone,
@@ -365,7 +346,7 @@ impl RunState {
             EventKind::TaskClaimed {
                 end, evidence_ids, ..
             } => {
-                end_as(TaskStatus::Claimed, end);
+                end_attempt(task, TaskStatus::Claimed, end);
                 task.evidence_ids.clone_from(evidence_ids);
             }
             EventKind::EvidenceRan { evidence } => {
@@ -377,7 +358,7 @@ impl RunState {
                 is_final: true,
                 ..
             } => {
-                end_as(TaskStatus::Failed, end);
+                end_attempt(task, TaskStatus::Failed, end);
                 task.is_to_restore = takes_back
                     && task
                         .baseline
@@ -388,7 +369,7 @@ impl RunState {
                 end,
                 is_final: false,
                 ..
-            } => end_as(TaskStatus::Pending, end),
+            } => end_attempt(task, TaskStatus::Pending, end),
             EventKind::TaskImported {
                 status,
                 evidence,
@@ -400,7 +381,7 @@ impl RunState {
                     files: files.clone(),
                     ..AttemptEnd::default()
                 };
-                end_as((*status).into(), &end);
+                end_attempt(task, (*status).into(), &end);
                 task.reason = (*status == ImportedStatus::Blocked).then_some(end.evidence);
             }
             EventKind::TaskStarted {
@@ -661,6 +642,14 @@ fn hold_task(task: &mut TaskState, attempt: u32, why: &str) {
     (task.status, task.running, task.reason) = (TaskStatus::Held, None, Some(why.to_owned()));
     task.attempts = attempt.saturating_sub(1);
     task.evidence_ids.clear();
+}
+
+fn end_attempt(task: &mut TaskState, status: TaskStatus, end: &AttemptEnd) {
+    task.status = status;
+    task.running = None;
+    task.last_end = Some(end.clone());
+    task.reason = None;
+    task.is_stale = false;
 }
 
 /// Has a task done again: earlier attempts do not count against it any more.

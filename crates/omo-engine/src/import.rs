@@ -53,15 +53,14 @@ pub fn checkpoint(plan: &Plan, text: &str) -> Result<Vec<EventKind>, ImportError
     if !unknown.is_empty() {
         return Err(ImportError::UnknownTasks(unknown));
     }
-    let stands_in_the_way = |id: &String| {
-        entries
-            .get(id)
-            .is_some_and(|entry| entry.status != ImportedStatus::Done)
-    };
     let told = plan.tasks.iter().filter_map(|task| {
         let entry = entries.get(&task.id)?;
-        let follows =
-            entry.status == ImportedStatus::Blocked && task.deps.iter().any(stands_in_the_way);
+        let follows = entry.status == ImportedStatus::Blocked
+            && task.deps.iter().any(|id| {
+                entries
+                    .get(id)
+                    .is_some_and(|blocker| blocker.status != ImportedStatus::Done)
+            });
         (!follows).then(|| EventKind::TaskImported {
             task: task.id.clone(),
             status: entry.status,
@@ -87,30 +86,31 @@ fn is_of_plan(plan: &Plan, top: &Map<String, Value>) -> Result<(), ImportError> 
 }
 
 fn completed(value: &Value) -> Result<BTreeMap<String, Entry>, ImportError> {
-    let of_list = |item: &Value| {
-        let id = item
-            .get("task_id")
-            .or_else(|| item.get("id"))
-            .unwrap_or(item);
-        let id = id_text(id).ok_or(ImportError::Shape("an entry of `completed` has no id"))?;
-        // Ids in a list were done.
-        let entry = if item.is_object() {
-            entry(&id, item)?
-        } else {
-            entry(&id, &Value::from("done"))?
-        };
-        Ok((id, entry))
-    };
     match value {
         Value::Object(map) => map
             .iter()
             .map(|(id, value)| Ok((id.clone(), entry(id, value)?)))
             .collect(),
-        Value::Array(list) => list.iter().map(of_list).collect(),
+        Value::Array(list) => list.iter().map(listed_entry).collect(),
         _ => Err(ImportError::Shape(
             "`completed` is neither a map nor a list",
         )),
     }
+}
+
+fn listed_entry(item: &Value) -> Result<(String, Entry), ImportError> {
+    let id = item
+        .get("task_id")
+        .or_else(|| item.get("id"))
+        .unwrap_or(item);
+    let id = id_text(id).ok_or(ImportError::Shape("an entry of `completed` has no id"))?;
+    // Ids in a list were done.
+    let entry = if item.is_object() {
+        entry(&id, item)?
+    } else {
+        entry(&id, &Value::from("done"))?
+    };
+    Ok((id, entry))
 }
 
 /// The id, which may have been written as a number.

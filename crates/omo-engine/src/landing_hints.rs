@@ -26,18 +26,12 @@ pub(crate) fn operation_lines(operation: UnfinishedOperation) -> Vec<String> {
 }
 
 pub(crate) fn branch_lines(branch: &str, place: &AbsentBranch) -> Vec<String> {
-    let short = |name: &str| {
-        sanitize(
-            &quote_argument(name.strip_prefix("refs/heads/").unwrap_or(name)),
-            MAX_CHARS,
-        )
-    };
-    let name = short(branch);
+    let name = branch_argument(branch);
     let back = format!("`git switch {name}` checks it out again; then go on.");
     match place {
         AbsentBranch::Free => vec![back],
         AbsentBranch::Elsewhere { folder } => {
-            let folder = sanitize(&quote_argument(folder), MAX_CHARS);
+            let folder = quoted(folder);
             vec![
                 format!("`git -C {folder} switch --detach` frees it, which is checked out there."),
                 back,
@@ -46,7 +40,7 @@ pub(crate) fn branch_lines(branch: &str, place: &AbsentBranch) -> Vec<String> {
         AbsentBranch::Renamed { to } => {
             vec![format!(
                 "`git branch -m {} {name}` gives it its name back; then go on.",
-                short(to)
+                branch_argument(to)
             )]
         }
         AbsentBranch::Gone => {
@@ -69,13 +63,6 @@ pub(crate) fn other_checkout_lines(folders: &[String]) -> Vec<String> {
 
 /// The ways around edits at paths from the top of the work tree; `is_at_top`: the project's folder is that top.
 pub(crate) fn edit_lines(edits: &EditFacts, top: &Path, is_at_top: bool) -> Vec<String> {
-    let paths = |paths: &[String]| {
-        paths
-            .iter()
-            .map(|path| pathspec(path, is_at_top))
-            .collect::<Vec<_>>()
-            .join(" ")
-    };
     let mut lines = Vec::new();
     for folder in &edits.repositories {
         let place = if is_at_top {
@@ -83,7 +70,6 @@ pub(crate) fn edit_lines(edits: &EditFacts, top: &Path, is_at_top: bool) -> Vec<
         } else {
             top.join(folder).to_string_lossy().into_owned()
         };
-        let quoted = |text: &str| sanitize(&quote_argument(text), MAX_CHARS);
         let (from, to) = (quoted(&place), quoted(&format!("{place}.moved")));
         lines.push(format!(
             "`mv -- {from} {to}` moves the repository away that git does not stash; then go on."
@@ -92,15 +78,15 @@ pub(crate) fn edit_lines(edits: &EditFacts, top: &Path, is_at_top: bool) -> Vec<
     if !edits.unmerged.is_empty() {
         lines.push(format!(
             "`git add -- {}` marks its conflict as resolved, once it is.",
-            paths(&edits.unmerged)
+            pathspecs(&edits.unmerged, is_at_top)
         ));
     }
-    let free = match paths(&edits.intended) {
+    let free = match pathspecs(&edits.intended, is_at_top) {
         intended if intended.is_empty() => String::new(),
         intended => format!("git reset -q -- {intended} && "),
     };
     if !edits.unknown.is_empty() {
-        let unknown = paths(&edits.unknown);
+        let unknown = pathspecs(&edits.unknown, is_at_top);
         lines.push(format!(
             "`{free}git stash push --all -- {unknown}` puts aside what git does not keep. Once your branch has moved, \
              `git restore --source='stash@{{0}}^3' -- {unknown}` writes yours over what the run has brought."
@@ -116,7 +102,7 @@ pub(crate) fn edit_lines(edits: &EditFacts, top: &Path, is_at_top: bool) -> Vec<
         lines.push(format!(
             "`{free}{shown}git stash push -- {}` puts your edits aside; go on, and then `git stash pop` brings them back. \
              Or commit them, and go on.",
-            paths(&edits.known)
+            pathspecs(&edits.known, is_at_top)
         ));
     }
     let hidden = hiding_commands(edits, "", top, is_at_top).into_iter();
@@ -128,7 +114,6 @@ pub(crate) fn edit_lines(edits: &EditFacts, top: &Path, is_at_top: bool) -> Vec<
 
 /// Commands that have `git` hide edits again, or see them with `no-` for `negation`.
 fn hiding_commands(edits: &EditFacts, negation: &str, top: &Path, is_at_top: bool) -> Vec<String> {
-    let quoted = |text: &str| sanitize(&quote_argument(text), MAX_CHARS);
     let place = if is_at_top {
         String::new()
     } else {
@@ -139,15 +124,32 @@ fn hiding_commands(edits: &EditFacts, negation: &str, top: &Path, is_at_top: boo
         ("skip-worktree", &edits.skipped),
     ];
     let flags = flags.into_iter().filter(|(_, paths)| !paths.is_empty());
-    let command = |(flag, paths): (&str, &Vec<String>)| {
-        let paths = paths
-            .iter()
-            .map(|path| quoted(path))
-            .collect::<Vec<_>>()
-            .join(" ");
-        format!("git {place}update-index --{negation}{flag} -- {paths}")
-    };
-    flags.map(command).collect()
+    flags
+        .map(|(flag, paths)| {
+            let paths = paths
+                .iter()
+                .map(|path| quoted(path))
+                .collect::<Vec<_>>()
+                .join(" ");
+            format!("git {place}update-index --{negation}{flag} -- {paths}")
+        })
+        .collect()
+}
+
+fn branch_argument(name: &str) -> String {
+    quoted(name.strip_prefix("refs/heads/").unwrap_or(name))
+}
+
+fn quoted(text: &str) -> String {
+    sanitize(&quote_argument(text), MAX_CHARS)
+}
+
+fn pathspecs(paths: &[String], is_at_top: bool) -> String {
+    paths
+        .iter()
+        .map(|path| pathspec(path, is_at_top))
+        .collect::<Vec<_>>()
+        .join(" ")
 }
 
 /// A path from the top of the work tree as a literal argument of `git`, whatever letters it has.

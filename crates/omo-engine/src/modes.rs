@@ -34,10 +34,9 @@ const DEFAULT_ITERATIONS: u32 = 5;
 
 impl Default for ModeOptions {
     fn default() -> Self {
-        let number = |size: usize| u32::try_from(size).unwrap_or(u32::MAX);
         Self {
-            hub_k: number(DEFAULT_HUB_DEPENDENTS),
-            batch_size: number(DEFAULT_BATCH_SIZE),
+            hub_k: u32::try_from(DEFAULT_HUB_DEPENDENTS).unwrap_or(u32::MAX),
+            batch_size: u32::try_from(DEFAULT_BATCH_SIZE).unwrap_or(u32::MAX),
             max_workers: 0,
             max_iterations: DEFAULT_ITERATIONS,
             skips_verification: false,

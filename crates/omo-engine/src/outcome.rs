@@ -48,12 +48,16 @@ pub enum FinalChecksResult {
 
 impl FinalChecksResult {
     pub fn for_run(state: &RunState) -> Self {
-        let outcomes =
-            || (0..state.plan.final_checks.len()).map(|place| state.final_checks.get(&place));
         match () {
             () if state.plan.final_checks.is_empty() => Self::None,
-            () if outcomes().flatten().any(|outcome| !outcome.is_green()) => Self::Fail,
-            () if outcomes().any(|outcome| outcome.is_none()) => Self::Skipped,
+            () if state
+                .final_outcomes()
+                .flatten()
+                .any(|outcome| !outcome.is_green()) =>
+            {
+                Self::Fail
+            }
+            () if state.final_outcomes().any(|outcome| outcome.is_none()) => Self::Skipped,
             () => Self::Pass,
         }
     }
@@ -155,15 +159,15 @@ impl OutcomeSummary {
                 .and_then(|asked| asked.total_tasks)
                 .unwrap_or(state.plan.tasks.len()),
         };
-        let status = |id: &str| {
-            state
-                .standing(id)
-                .as_ref()
-                .map_or(ReportedStatus::Pending, ReportedStatus::from)
-        };
         let tasks: Vec<(String, ReportedStatus)> = units
             .iter()
-            .map(|unit| (unit.id.clone(), status(&unit.id)))
+            .map(|unit| {
+                let standing = state.standing(&unit.id);
+                let status = standing
+                    .as_ref()
+                    .map_or(ReportedStatus::Pending, ReportedStatus::from);
+                (unit.id.clone(), status)
+            })
             .collect();
         let statuses: Vec<ReportedStatus> = tasks.iter().map(|(_, status)| *status).collect();
         let counts = ReportedCounts::count(&statuses, total);

@@ -262,17 +262,16 @@ fn has_jobs(state: &RunState) -> bool {
 }
 
 fn workers_with_trees<'a>(state: &'a RunState, parallel: &ParallelState) -> Vec<&'a str> {
-    let has_tree = |group: &&TaskGroup| {
-        parallel
-            .groups
-            .get(&group.id)
-            .is_some_and(|known| known.worktree.is_some())
-    };
     state
         .plan
         .groups
         .iter()
-        .filter(has_tree)
+        .filter(|group| {
+            parallel
+                .groups
+                .get(&group.id)
+                .is_some_and(|known| known.worktree.is_some())
+        })
         .map(|group| group.id.as_str())
         .collect()
 }

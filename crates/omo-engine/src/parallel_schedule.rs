@@ -63,28 +63,24 @@ pub fn next_action<'a>(state: &'a RunState, parallel: &'a ParallelState) -> Para
         return again;
     }
     let held = wave_rules::held_back(state, parallel);
-    let is_open =
-        |group: &TaskGroup| !view.is_merged(group) && !held.contains_key(group.id.as_str());
-    // The current wave: the first with a session that can still be merged.
-    let Some(wave) = view
+    let mut open: Vec<&TaskGroup> = view
         .groups()
-        .filter(|group| is_open(group))
-        .map(|group| group.wave)
-        .min()
-    else {
+        .filter(|group| !view.is_merged(group) && !held.contains_key(group.id.as_str()))
+        .collect();
+    // The current wave: the first with a session that can still be merged.
+    let Some(wave) = open.iter().map(|group| group.wave).min() else {
         return if held.is_empty() {
             after_all_merged(state, parallel)
         } else {
             view.ask_or_end(running, false)
         };
     };
-    let of_wave = || {
-        view.groups()
-            .filter(|group| group.wave == wave && is_open(group))
-    };
+    open.retain(|group| group.wave == wave);
     // Whatever else is at work, and in any order of the plan.
-    let done = of_wave().filter(|group| view.can_merge(group));
-    if let Some(group) = done.min_by_key(|group| view.state_of(group).map(|known| known.ended_seq))
+    if let Some(group) = open
+        .iter()
+        .filter(|group| view.can_merge(group))
+        .min_by_key(|group| view.state_of(group).map(|known| known.ended_seq))
     {
         return ParallelAction::Merge(group);
     }
@@ -95,13 +91,14 @@ pub fn next_action<'a>(state: &'a RunState, parallel: &'a ParallelState) -> Para
         return clean;
     }
     // Sessions at work go on; nothing more begins once one has failed.
-    let has_failed = of_wave().any(|group| view.has_failed(group));
+    let has_failed = open.iter().any(|group| view.has_failed(group));
     let room = if has_failed {
         0
     } else {
         max_workers(parallel).saturating_sub(running.len())
     };
-    let ready: Vec<&TaskGroup> = of_wave()
+    let ready: Vec<&TaskGroup> = open
+        .into_iter()
         .filter(|group| view.can_begin(group))
         .take(room)
         .collect();
@@ -110,10 +107,10 @@ pub fn next_action<'a>(state: &'a RunState, parallel: &'a ParallelState) -> Para
             return first;
         }
         // Leftovers of an earlier try go before it begins anew.
-        let is_left = |group: &TaskGroup| {
+        return clean_worktrees(state, parallel, |group| {
             ready.iter().any(|known| known.id == group.id) && view.has_ended(group)
-        };
-        return clean_worktrees(state, parallel, is_left).unwrap_or(ParallelAction::Start(ready));
+        })
+        .unwrap_or(ParallelAction::Start(ready));
     }
     view.ask_or_end(running, has_failed)
 }
@@ -131,18 +128,17 @@ pub fn landed_with_more_work(state: &RunState) -> Option<&ParallelState> {
 }
 
 pub fn accepts_billing(state: &RunState) -> bool {
-    let is_accepted = |known: &QuestionState| {
-        matches!(known.question.kind, QuestionKind::Billing { .. })
-            && known
-                .answer
-                .as_ref()
-                .is_some_and(|answer| answer.option == ANSWER_CONTINUE)
-    };
     state
         .parallel
         .as_ref()
         .is_some_and(|parallel| parallel.policy.accepts_billing)
-        || state.questions.iter().any(is_accepted)
+        || state.questions.iter().any(|known| {
+            matches!(known.question.kind, QuestionKind::Billing { .. })
+                && known
+                    .answer
+                    .as_ref()
+                    .is_some_and(|answer| answer.option == ANSWER_CONTINUE)
+        })
 }
 
 struct View<'a> {
@@ -198,18 +194,15 @@ impl<'a> View<'a> {
                     || self.state_of(group).is_some_and(|known| known.is_to_redo)
             }
         };
-        let is_uncommitted = || {
-            group.tasks.iter().any(|id| {
+        is_open
+            && self.why_stuck(group).is_none()
+            && !self.waits_for_an_answer(group)
+            && !group.tasks.iter().any(|id| {
                 self.state
                     .tasks
                     .get(id)
                     .is_some_and(|known| known.uncommitted.is_some())
             })
-        };
-        is_open
-            && self.why_stuck(group).is_none()
-            && !self.waits_for_an_answer(group)
-            && !is_uncommitted()
     }
 
     /// A retry of a refused commit, once its session has no client any more.
@@ -228,14 +221,16 @@ impl<'a> View<'a> {
 
     fn why_stuck(&self, group: &TaskGroup) -> Option<String> {
         let known = self.state_of(group)?;
-        let idle = || match known.reason.as_deref().unwrap_or_default() {
-            "" => "its clients end without beginning with a step".to_owned(),
-            last => format!("its clients end without beginning with a step; the last one: {last}"),
-        };
-        known
-            .stuck_reason
-            .clone()
-            .or_else(|| (known.idle_exits >= MAX_LOST_WORKERS).then(idle))
+        known.stuck_reason.clone().or_else(|| {
+            (known.idle_exits >= MAX_LOST_WORKERS).then(|| {
+                match known.reason.as_deref().unwrap_or_default() {
+                    "" => "its clients end without beginning with a step".to_owned(),
+                    last => format!(
+                        "its clients end without beginning with a step; the last one: {last}"
+                    ),
+                }
+            })
+        })
     }
 
     fn waits_for_an_answer(&self, group: &TaskGroup) -> bool {
@@ -252,16 +247,13 @@ impl<'a> View<'a> {
     }
 
     fn question_of_all(&self) -> Option<ParallelAction<'a>> {
-        let of_all = |about: &QuestionKind| {
-            matches!(
-                about,
-                QuestionKind::Billing { .. } | QuestionKind::LandingRefused { .. }
-            )
-        };
-        let open = |question: &&QuestionState| {
-            question.answer.is_none() && of_all(&question.question.kind)
-        };
-        if let Some(question) = self.state.questions.iter().find(open) {
+        if let Some(question) = self.state.questions.iter().find(|question| {
+            question.answer.is_none()
+                && (matches!(
+                    &question.question.kind,
+                    QuestionKind::Billing { .. } | QuestionKind::LandingRefused { .. }
+                ))
+        }) {
             return Some(ParallelAction::Ask(question));
         }
         let payer = self
@@ -296,9 +288,9 @@ impl<'a> View<'a> {
             }));
         }
         // A session that will be done again, once its wave has come, was asked about.
-        let in_conflict =
-            |group: &&TaskGroup| wave_rules::awaits_decision(self.state, self.parallel, group);
-        let group = self.groups().find(in_conflict)?;
+        let group = self
+            .groups()
+            .find(|group| wave_rules::awaits_decision(self.state, self.parallel, group))?;
         let files = self
             .state_of(group)
             .and_then(|known| known.reason.clone())
@@ -346,15 +338,19 @@ fn ask_about_landing<'a>(parallel: &ParallelState) -> Option<ParallelAction<'a>>
 }
 
 fn after_all_merged<'a>(state: &'a RunState, parallel: &'a ParallelState) -> ParallelAction<'a> {
-    let outcomes =
-        || (0..state.plan.final_checks.len()).map(|place| state.final_checks.get(&place));
-    if outcomes().flatten().any(|outcome| !outcome.is_green()) {
+    if state
+        .final_outcomes()
+        .flatten()
+        .any(|outcome| !outcome.is_green())
+    {
         return clean_worktrees(state, parallel, |_| true)
             .unwrap_or(ParallelAction::End(RunResult::Failed));
     }
     match ask_about_landing(parallel) {
         Some(question) => question,
-        None if outcomes().any(|outcome| outcome.is_none()) => ParallelAction::FinalChecks,
+        None if state.final_outcomes().any(|outcome| outcome.is_none()) => {
+            ParallelAction::FinalChecks
+        }
         None => ParallelAction::Land,
     }
 }
@@ -364,17 +360,16 @@ fn clean_worktrees<'a>(
     parallel: &ParallelState,
     is_meant: impl Fn(&TaskGroup) -> bool,
 ) -> Option<ParallelAction<'a>> {
-    let has_tree = |group: &&TaskGroup| {
-        parallel
-            .groups
-            .get(&group.id)
-            .is_some_and(|known| known.worktree.is_some())
-    };
     let left = state
         .plan
         .groups
         .iter()
-        .filter(has_tree)
+        .filter(|group| {
+            parallel
+                .groups
+                .get(&group.id)
+                .is_some_and(|known| known.worktree.is_some())
+        })
         .filter(|group| is_meant(group));
     let left: Vec<&str> = left.map(|group| group.id.as_str()).collect();
     (!left.is_empty()).then_some(ParallelAction::Clean(left))
@@ -396,19 +391,17 @@ fn max_workers(parallel: &ParallelState) -> usize {
 
 /// The first open task of a session; `None` where a worker is at one, none is left, or an end lets none begin.
 pub fn next_task_of<'a>(state: &'a RunState, group: &TaskGroup) -> Option<&'a Task> {
-    let known = |id: &String| state.tasks.get(id).map(|known| known.status);
     if group
         .tasks
         .iter()
-        .any(|id| known(id) == Some(TaskStatus::Running))
+        .any(|id| state.status_of(id) == TaskStatus::Running)
     {
         return None;
     }
-    let left = |id: &&String| !known(id).is_some_and(TaskStatus::is_ended);
     let first = group
         .tasks
         .iter()
-        .find(|id| left(id) || !state.unblocks_dependents(id))?;
+        .find(|id| !state.status_of(id).is_ended() || !state.unblocks_dependents(id))?;
     if state
         .tasks
         .get(first)
@@ -416,7 +409,10 @@ pub fn next_task_of<'a>(state: &'a RunState, group: &TaskGroup) -> Option<&'a Ta
     {
         return None;
     }
-    let task = state.plan.task(first).filter(|_| left(&first))?;
+    let task = state
+        .plan
+        .task(first)
+        .filter(|_| !state.status_of(first).is_ended())?;
     task.deps
         .iter()
         .all(|id| state.unblocks_dependents(id))

@@ -321,15 +321,14 @@ fn is_written_by_omo(path: &str) -> bool {
 /// Files that the plan touches, and the others, which a session's work tree, made of a commit, only lacks.
 fn check_dirty_files(plan: &Plan, facts: &PreflightFacts) -> [Option<PreflightFinding>; 2] {
     let plan_file = facts.plan_file.as_deref().and_then(paths::normalize_path);
-    let is_of_plan = |path: &String| {
+    // A plan may be a folder of files.
+    let files = facts.dirty.iter().filter(|path| {
         let behind = plan_file.as_deref().zip(paths::normalize_path(path));
-        // A plan may be a folder of files.
-        behind.is_some_and(|(plan, path)| {
+        !behind.is_some_and(|(plan, path)| {
             path.strip_prefix(plan)
                 .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
         })
-    };
-    let files = facts.dirty.iter().filter(|path| !is_of_plan(path));
+    });
     let (is_open, planned) = (
         may_touch_anything(plan),
         PlannedPaths::new(planned_paths(plan)),
@@ -630,10 +629,13 @@ fn to_mebibytes(bytes: u64) -> u64 {
 
 /// Some step may change any file: it names none, and neither does its session.
 fn may_touch_anything(plan: &Plan) -> bool {
-    let names_nothing = |id: &String| plan.task(id).is_none_or(|task| task.files.is_empty());
-    plan.groups
-        .iter()
-        .any(|group| group.may_touch.is_empty() && group.tasks.iter().any(names_nothing))
+    plan.groups.iter().any(|group| {
+        group.may_touch.is_empty()
+            && group
+                .tasks
+                .iter()
+                .any(|id| plan.task(id).is_none_or(|task| task.files.is_empty()))
+    })
 }
 
 fn names_below(plan: &Plan, folder: &str) -> bool {

@@ -34,12 +34,10 @@ pub fn memory_path(runs: &Path, root: &Path) -> PathBuf {
 
 /// `true` where the plan's format has the file in the project, or its folder is there already.
 pub fn is_in_project(root: &Path, dialect: Dialect, path: &str) -> bool {
-    let has_folder = || {
-        Path::new(path)
+    dialect == Dialect::DevWorkflow
+        || Path::new(path)
             .parent()
             .is_some_and(|folder| root.join(folder).is_dir())
-    };
-    dialect == Dialect::DevWorkflow || has_folder()
 }
 
 const MAX_BYTES: u64 = 64 * 1024 * 1024;

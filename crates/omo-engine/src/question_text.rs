@@ -5,19 +5,15 @@ use omo_git::commit::CommitRefusal;
 use omo_plan::model::PlanDecision;
 
 use crate::event::{Question, QuestionKind, QuestionOption};
-use crate::parallel_state::{GroupStatus, ParallelState};
+use crate::parallel_state::GroupStatus;
 use crate::report::workers::worker_name;
 use crate::state::{
     ANSWER_ACCEPT_ALL, ANSWER_CONTINUE, ANSWER_FOREGROUND, ANSWER_ONE_BY_ONE, ANSWER_REDO,
-    ANSWER_SKIP, ANSWER_STOP, RunState, TaskState,
+    ANSWER_SKIP, ANSWER_STOP, RunState,
 };
 use crate::wave_rules;
 
 pub(crate) fn build_question(state: &RunState, about: QuestionKind) -> Question {
-    let option = |id: &str, text: &str| QuestionOption {
-        id: id.to_owned(),
-        text: text.to_owned(),
-    };
     let (question, options) = match &about {
         QuestionKind::Verification => (
             "The plan does not say that it was verified (`## Verification` with the verdict Approved). Run it all the same?"
@@ -111,13 +107,12 @@ pub(crate) fn build_question(state: &RunState, about: QuestionKind) -> Question 
 
 /// Tasks refused for the same reason: an answer that the cause was seen to holds for them as well.
 fn refused_alike<'a>(state: &'a RunState, id: &str, refusal: &CommitRefusal) -> Vec<&'a str> {
-    let is_alike = |other: &str, known: &TaskState| {
-        other != id && known.uncommitted.is_some() && known.is_refused_as(refusal)
-    };
     state
         .tasks
         .iter()
-        .filter(|(id, known)| is_alike(id, known))
+        .filter(|(other, known)| {
+            *other != id && known.uncommitted.is_some() && known.is_refused_as(refusal)
+        })
         .map(|(id, _)| id.as_str())
         .collect()
 }
@@ -137,14 +132,13 @@ fn held_back_words(state: &RunState, group: &str) -> String {
 
 /// The refused action: the last step of the run, or the check of the whole before another wave.
 fn refused_words(state: &RunState) -> &'static str {
-    let is_left = |parallel: &ParallelState| {
+    if state.parallel.as_ref().is_some_and(|parallel| {
         state
             .plan
             .groups
             .iter()
             .any(|group| !parallel.has_status(&group.id, &[GroupStatus::Merged]))
-    };
-    if state.parallel.as_ref().is_some_and(is_left) {
+    }) {
         "What was merged so far could not be checked, and the next wave waits for that"
     } else {
         "Everything is done, and your branch could not move to it"
@@ -164,72 +158,61 @@ fn session_title(state: &RunState, id: &str) -> String {
 }
 
 fn decision_question(decisions: &[PlanDecision]) -> (String, Vec<QuestionOption>) {
-    let option = |id: &str, text: String| QuestionOption {
-        id: id.to_owned(),
-        text,
-    };
-    let line = |decision: &PlanDecision| {
-        let options: Vec<String> = decision
-            .options
-            .iter()
-            .map(|one| format!("{}: {}", one.label, sanitize(&one.text, 160)))
-            .collect();
-        let recommended = decision
-            .recommended
-            .as_ref()
-            .map(|label| format!(" (recommended: {label})"))
-            .unwrap_or_default();
-        format!(
-            "{} {}{recommended}\n{}",
-            decision.id,
-            sanitize(&decision.title, 160),
-            options.join("\n")
-        )
-    };
     match decisions {
         // Without an option there would be no answer, and the run would wait for ever.
         [decision] if decision.options.is_empty() => (
-            line(decision),
-            vec![option(ANSWER_CONTINUE, "go on without choosing".to_owned())],
+            decision_text(decision),
+            vec![option(ANSWER_CONTINUE, "go on without choosing")],
         ),
         [decision] => {
             let options = decision
                 .options
                 .iter()
-                .map(|one| option(&one.label, sanitize(&one.text, 160)));
-            (line(decision), options.collect())
+                .map(|one| option(&one.label, &sanitize(&one.text, 160)));
+            (decision_text(decision), options.collect())
         }
         several => {
-            let lines: Vec<String> = several.iter().map(line).collect();
+            let lines: Vec<String> = several.iter().map(decision_text).collect();
             let question = format!(
                 "{}\n\nTake all recommendations, or go through them one by one?",
                 lines.join("\n---\n")
             );
-            let all = option(ANSWER_ACCEPT_ALL, "take all recommendations".to_owned());
             (
                 question,
                 vec![
-                    all,
-                    option(ANSWER_ONE_BY_ONE, "go through them one by one".to_owned()),
+                    option(ANSWER_ACCEPT_ALL, "take all recommendations"),
+                    option(ANSWER_ONE_BY_ONE, "go through them one by one"),
                 ],
             )
         }
     }
 }
 
+fn decision_text(decision: &PlanDecision) -> String {
+    let options: Vec<String> = decision
+        .options
+        .iter()
+        .map(|choice| format!("{}: {}", choice.label, sanitize(&choice.text, 160)))
+        .collect();
+    let recommended = decision
+        .recommended
+        .as_ref()
+        .map(|label| format!(" (recommended: {label})"))
+        .unwrap_or_default();
+    format!(
+        "{} {}{recommended}\n{}",
+        decision.id,
+        sanitize(&decision.title, 160),
+        options.join("\n")
+    )
+}
+
 fn hard_stop_question(state: &RunState, group: usize) -> (String, Vec<QuestionOption>) {
     let counts = state.task_counts();
     let ended = counts.total - counts.pending;
-    let some = |count: usize, name: &str| {
-        if count > 0 {
-            format!(", {count} {name}")
-        } else {
-            String::new()
-        }
-    };
-    let claimed = some(counts.claimed, "done before, unchecked");
-    let failed = some(counts.failed, "failed") + &some(counts.unproved, "unproved");
-    let blocked = some(counts.blocked, "blocked");
+    let claimed = counted(counts.claimed, "done before, unchecked");
+    let failed = counted(counts.failed, "failed") + &counted(counts.unproved, "unproved");
+    let blocked = counted(counts.blocked, "blocked");
     let question = format!(
         "Batch {} of {} is done: {ended} of {} tasks have ended, {} passed{claimed}{failed}{blocked}. Continue?",
         group + 1,
@@ -243,11 +226,20 @@ fn hard_stop_question(state: &RunState, group: usize) -> (String, Vec<QuestionOp
         format!("{} that are", counts.pending)
     };
     let text = format!("go on with the {left} left");
-    (
-        question,
-        vec![QuestionOption {
-            id: ANSWER_CONTINUE.to_owned(),
-            text,
-        }],
-    )
+    (question, vec![option(ANSWER_CONTINUE, &text)])
+}
+
+fn counted(count: usize, name: &str) -> String {
+    if count > 0 {
+        format!(", {count} {name}")
+    } else {
+        String::new()
+    }
+}
+
+fn option(id: &str, text: &str) -> QuestionOption {
+    QuestionOption {
+        id: id.to_owned(),
+        text: text.to_owned(),
+    }
 }

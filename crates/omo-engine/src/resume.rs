@@ -25,14 +25,13 @@ pub enum ResumePoint {
 
 /// The first step that has not passed, or whose text has changed since; skipped ones stay skipped.
 pub fn find_resume_point(steps: &[InterruptedTask]) -> ResumePoint {
-    let is_done = |step: &InterruptedTask| {
-        !step.is_stale
+    let Some(first) = steps.iter().find(|step| {
+        !(!step.is_stale
             && matches!(
                 step.status,
                 ReportedStatus::Passed | ReportedStatus::Skipped
-            )
-    };
-    let Some(first) = steps.iter().find(|step| !is_done(step)) else {
+            ))
+    }) else {
         return ResumePoint::Nothing;
     };
     let passed = steps

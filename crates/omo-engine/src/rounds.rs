@@ -14,38 +14,13 @@ use crate::state::{MAX_REASON_CHARS, RunPhase, RunState, TaskState, TaskStatus};
 /// Ended tasks to do again: failed or unproved ones that can be proved, those of a red check, and the verification.
 pub(crate) fn tasks_to_reopen(state: &RunState) -> Vec<(String, String)> {
     let red = red_checks(state);
-    let of_unit = |task: &Task| {
-        let known = state.tasks.get(&task.id)?;
-        match known.status {
-            // Another round proves no more.
-            TaskStatus::Unverified
-                if state.plan.policy.unproved_continues || !can_be_proved(&state.plan, task) =>
-            {
-                None
-            }
-            TaskStatus::Failed | TaskStatus::Unverified => Some(failure_reason(known)),
-            TaskStatus::Passed | TaskStatus::Claimed => {
-                let own = red.iter().find(|(place, _)| {
-                    state
-                        .plan
-                        .final_checks
-                        .get(*place)
-                        .is_some_and(|check| task.checks.contains(check))
-                });
-                own.map(|(_, why)| why.clone())
-            }
-            TaskStatus::Pending | TaskStatus::Running | TaskStatus::Held | TaskStatus::Skipped => {
-                None
-            }
-        }
-    };
     let tasks = state
         .plan
         .tasks
         .iter()
         .filter(|task| !lacks_contract(&state.plan, task));
     let mut reopened: Vec<(String, String)> = tasks
-        .filter_map(|task| of_unit(task).map(|why| (task.id.clone(), why)))
+        .filter_map(|task| reason_to_reopen(state, task, &red).map(|why| (task.id.clone(), why)))
         .collect();
     if let (false, Some(verification)) = (reopened.is_empty(), state.plan.verification_task())
         && state
@@ -60,6 +35,30 @@ pub(crate) fn tasks_to_reopen(state: &RunState) -> Vec<(String, String)> {
         ));
     }
     reopened
+}
+
+fn reason_to_reopen(state: &RunState, task: &Task, red: &[(usize, String)]) -> Option<String> {
+    let known = state.tasks.get(&task.id)?;
+    match known.status {
+        // Another round proves no more.
+        TaskStatus::Unverified
+            if state.plan.policy.unproved_continues || !can_be_proved(&state.plan, task) =>
+        {
+            None
+        }
+        TaskStatus::Failed | TaskStatus::Unverified => Some(failure_reason(known)),
+        TaskStatus::Passed | TaskStatus::Claimed => {
+            let own = red.iter().find(|(place, _)| {
+                state
+                    .plan
+                    .final_checks
+                    .get(*place)
+                    .is_some_and(|check| task.checks.contains(check))
+            });
+            own.map(|(_, why)| why.clone())
+        }
+        TaskStatus::Pending | TaskStatus::Running | TaskStatus::Held | TaskStatus::Skipped => None,
+    }
 }
 
 /// A proof of the task is possible: a command, or the evidence of the worker of a task list.
@@ -84,12 +83,14 @@ pub(crate) fn resume_events(state: &RunState, except: Option<&str>) -> Vec<Event
     let mut events = vec![EventKind::RunResumed];
     let is_iterated = state.plan.policy.on_task_fail == OnTaskFail::NextRound;
     if !is_iterated && reopens_failed(state.mode) {
-        // Skipped tasks stay skipped.
-        let is_over = |status| matches!(status, TaskStatus::Failed | TaskStatus::Unverified);
         let over = state
             .tasks
             .iter()
-            .filter(|(id, task)| is_over(task.status) && Some(id.as_str()) != except);
+            // Skipped tasks stay skipped.
+            .filter(|(id, task)| {
+                (matches!(task.status, TaskStatus::Failed | TaskStatus::Unverified))
+                    && Some(id.as_str()) != except
+            });
         events.extend(over.map(|(id, _)| EventKind::TaskReopened {
             task: id.clone(),
             reason: "the run goes on".to_owned(),
@@ -121,28 +122,28 @@ fn red_checks(state: &RunState) -> Vec<(usize, String)> {
             TaskCheckVerdict::Green | TaskCheckVerdict::Environment { .. }
         )
     });
-    let why = |place: usize, detail: &str| {
+    red.map(|(place, outcome)| {
         let command = state
             .plan
             .final_checks
-            .get(place)
+            .get(*place)
             .map_or("", |check| check.command.as_str());
-        sanitize(
-            &format!("`{}` {detail}", sanitize(command, 120).replace('`', "'")),
-            MAX_REASON_CHARS,
-        )
-    };
-    red.map(|(place, outcome)| (*place, why(*place, outcome.describe())))
-        .collect()
+        let command = sanitize(command, 120).replace('`', "'");
+        let reason = format!("`{command}` {}", outcome.describe());
+        (*place, sanitize(&reason, MAX_REASON_CHARS))
+    })
+    .collect()
 }
 
 fn failure_reason(known: &TaskState) -> String {
-    let end = || {
-        known
-            .last_end
-            .as_ref()
-            .map(|end| end.evidence.clone())
-            .unwrap_or_default()
-    };
-    sanitize(&known.reason.clone().unwrap_or_else(end), MAX_REASON_CHARS)
+    sanitize(
+        &known.reason.clone().unwrap_or_else(|| {
+            known
+                .last_end
+                .as_ref()
+                .map(|end| end.evidence.clone())
+                .unwrap_or_default()
+        }),
+        MAX_REASON_CHARS,
+    )
 }

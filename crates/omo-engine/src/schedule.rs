@@ -2,6 +2,7 @@
 //! nothing can be begun, no worker is at work and no question is open.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::slice;
 
 use omo_plan::model::{
     GroupIsolation, OnFailure, OnTaskFail, Parallelism, Plan, PlanDecision, Precondition, Task,
@@ -114,20 +115,19 @@ fn before_clients(state: &RunState) -> Option<NextAction<'_>> {
     if state.is_stopped || state.running_attempts().next().is_some() {
         return None;
     }
-    let is_it = |known: &&QuestionState| {
-        let about = &known.question.kind;
-        known.answer.is_none()
-            && matches!(
-                about,
-                QuestionKind::Verification
-                    | QuestionKind::EntryCondition { .. }
-                    | QuestionKind::Decisions { .. }
-            )
-    };
     state
         .questions
         .iter()
-        .find(is_it)
+        .find(|known| {
+            let about = &known.question.kind;
+            known.answer.is_none()
+                && matches!(
+                    about,
+                    QuestionKind::Verification
+                        | QuestionKind::EntryCondition { .. }
+                        | QuestionKind::Decisions { .. }
+                )
+        })
         .map(NextAction::Ask)
         .or_else(|| due_before_all(state).map(NextAction::AskNew))
 }
@@ -148,13 +148,15 @@ fn next_round(state: &RunState) -> Option<NextAction<'_>> {
 
 fn final_check_action<'a>(view: &View<'a>) -> NextAction<'a> {
     let state = view.state;
-    let outcomes =
-        || (0..state.plan.final_checks.len()).map(|place| state.final_checks.get(&place));
     match () {
-        () if outcomes().flatten().any(|outcome| !outcome.is_green()) => {
+        () if state
+            .final_outcomes()
+            .flatten()
+            .any(|outcome| !outcome.is_green()) =>
+        {
             NextAction::End(RunResult::Failed)
         }
-        () if outcomes().any(|outcome| outcome.is_none()) => NextAction::FinalChecks,
+        () if state.final_outcomes().any(|outcome| outcome.is_none()) => NextAction::FinalChecks,
         () if state.lacks_a_task() || state.lacks_commits() => {
             NextAction::End(RunResult::CompletedWithFailures)
         }
@@ -170,9 +172,11 @@ fn due_question(state: &RunState) -> Option<QuestionKind> {
 }
 
 fn due_before_all(state: &RunState) -> Option<QuestionKind> {
-    let is_verified =
-        |known: &Precondition| !matches!(known, Precondition::Verification { approved: false });
-    if !state.plan.preconditions.iter().all(is_verified)
+    if !state
+        .plan
+        .preconditions
+        .iter()
+        .all(|known| !matches!(known, Precondition::Verification { approved: false }))
         && !was_answered(state, &QuestionKind::Verification)
     {
         return Some(QuestionKind::Verification);
@@ -197,14 +201,13 @@ fn due_entry(state: &RunState) -> Option<QuestionKind> {
 }
 
 fn was_answered(state: &RunState, about: &QuestionKind) -> bool {
-    let is_it = |known: &QuestionState| {
+    state.questions.iter().any(|known| {
         known.question.kind == *about
             && known
                 .answer
                 .as_ref()
                 .is_some_and(|answer| answer.option == ANSWER_CONTINUE)
-    };
-    state.questions.iter().any(is_it)
+    })
 }
 
 /// Blocking decisions and those without a recommendation one by one; then the others in one question.
@@ -219,14 +222,6 @@ fn due_decisions(state: &RunState) -> Option<QuestionKind> {
         });
     let (single, others): (Vec<_>, Vec<_>) =
         open.partition(|decision| decision.blocking || decision.recommended.is_none());
-    let of = |decisions: &[&PlanDecision]| {
-        Some(QuestionKind::Decisions {
-            decisions: decisions
-                .iter()
-                .map(|decision| (*decision).clone())
-                .collect(),
-        })
-    };
     let asks_one_by_one = state.questions.iter().any(|known| {
         matches!(&known.question.kind, QuestionKind::Decisions { decisions } if decisions.len() > 1)
             && known
@@ -234,38 +229,45 @@ fn due_decisions(state: &RunState) -> Option<QuestionKind> {
                 .as_ref()
                 .is_some_and(|answer| answer.option == ANSWER_ONE_BY_ONE)
     });
-    match (single.as_slice(), others.as_slice()) {
-        ([], []) => None,
-        ([first, ..], _) => of(&[*first]),
-        ([], [first, _, ..]) if asks_one_by_one => of(&[*first]),
-        ([], together) => of(together),
-    }
+    let asked = match (single.as_slice(), others.as_slice()) {
+        ([], []) => return None,
+        ([first, ..], _) => slice::from_ref(first),
+        ([], [first, _, ..]) if asks_one_by_one => slice::from_ref(first),
+        ([], together) => together,
+    };
+    Some(QuestionKind::Decisions {
+        decisions: asked.iter().map(|decision| (*decision).clone()).collect(),
+    })
 }
 
 /// A decision without a question: it was taken, or was answered without anything to choose from.
 fn is_settled(state: &RunState, decision: &PlanDecision) -> bool {
-    let was_asked = || {
-        state.questions.iter().any(|known| {
-            matches!(&known.question.kind, QuestionKind::Decisions { decisions } if matches!(decisions.as_slice(), [one] if one.is_same_question(decision)))
-                && known.answer.as_ref().is_some_and(|answer| answer.option != ANSWER_WITHDRAWN)
+    decision.chosen.is_some()
+        || state.questions.iter().any(|known| {
+            let QuestionKind::Decisions { decisions } = &known.question.kind else {
+                return false;
+            };
+            matches!(decisions.as_slice(), [asked] if asked.is_same_question(decision))
+                && known
+                    .answer
+                    .as_ref()
+                    .is_some_and(|answer| answer.option != ANSWER_WITHDRAWN)
         })
-    };
-    decision.chosen.is_some() || was_asked()
 }
 
 /// The first failed task that asks for human judgment, and has had none yet.
 fn due_judgment(state: &RunState) -> Option<QuestionKind> {
-    let waits = |task: &&Task| {
-        let known = state.tasks.get(&task.id);
-        task.on_failure == OnFailure::Escalate
-            && known
-                .is_some_and(|known| known.status == TaskStatus::Failed && known.judgment.is_none())
-    };
     state
         .plan
         .tasks
         .iter()
-        .find(waits)
+        .find(|task| {
+            let known = state.tasks.get(&task.id);
+            task.on_failure == OnFailure::Escalate
+                && known.is_some_and(|known| {
+                    known.status == TaskStatus::Failed && known.judgment.is_none()
+                })
+        })
         .map(|task| QuestionKind::Escalated {
             task: task.id.clone(),
         })
@@ -358,10 +360,9 @@ impl<'a> View<'a> {
     /// Position of the batch whose end a person is asked about now, while something is left to do.
     fn due_stop(&self) -> Option<usize> {
         let groups = &self.state.plan.groups;
-        let is_over = |place: &usize| groups.get(*place).is_some_and(|group| self.is_over(group));
         let mut over = group_order(&self.state.plan)
             .into_iter()
-            .take_while(is_over);
+            .take_while(|place| groups.get(*place).is_some_and(|group| self.is_over(group)));
         over.find(|place| self.has_open_stop(*place))
             .filter(|_| !self.unfinished_tasks.is_empty())
     }
@@ -385,13 +386,10 @@ impl<'a> View<'a> {
             }
         };
         let open = self.open_groups();
-        let is_running = |(_, standing): &&(&Task, TaskStanding)| {
-            *standing == TaskStanding::Is(TaskStatus::Running)
-        };
         let mut at_work: Vec<&Task> = self
             .standings
             .iter()
-            .filter(is_running)
+            .filter(|(_, standing)| *standing == TaskStanding::Is(TaskStatus::Running))
             .map(|(task, _)| *task)
             .collect();
         let mut ready = Vec::new();
@@ -443,44 +441,38 @@ impl<'a> View<'a> {
             .filter(|group| !self.is_over(group))
             .map(|group| group.wave)
             .min();
-        let is_dep_over = |id: &String| {
-            groups
-                .iter()
-                .find(|group| group.id == *id)
-                .is_none_or(|dep| self.is_over(dep))
-        };
-        let is_open =
-            |group: &TaskGroup| Some(group.wave) == first && group.deps.iter().all(is_dep_over);
         reached
-            .filter(|place| groups.get(*place).is_some_and(is_open))
+            .filter(|place| {
+                groups.get(*place).is_some_and(|group| {
+                    let mut deps = groups.iter().filter(|dep| group.deps.contains(&dep.id));
+                    Some(group.wave) == first && deps.all(|dep| self.is_over(dep))
+                })
+            })
             .collect()
     }
 
     /// Two tasks can run at the same time: in work trees of their own, or in one where they share no file.
     fn can_run_together(&self, one: &Task, other: &Task) -> bool {
-        let group = |task: &Task| self.group_of.get(task.id.as_str()).copied();
-        let is_own = |place: Option<usize>| {
-            let group = place.and_then(|place| self.state.plan.groups.get(place));
-            group.is_some_and(|group| group.isolation == GroupIsolation::Worktree)
-        };
         // A work tree under verification stays as it is.
         if [one, other].iter().any(|task| task.is_verification()) {
             return false;
         }
-        match (group(one), group(other)) {
-            (first, second) if first != second && (is_own(first) || is_own(second)) => true,
-            // A session does one thing after the other.
-            (first, second)
-                if first == second && self.state.plan.policy.parallel == Parallelism::Groups =>
-            {
-                false
-            }
-            // The author of a session's tasks made them for workers side by side, and few of them name files.
-            _ if self.state.is_task_list() && (one.files.is_empty() || other.files.is_empty()) => {
-                true
-            }
-            _ => have_disjoint_files(one, other),
+        let places = [one, other].map(|task| self.group_of.get(task.id.as_str()).copied());
+        let [first, second] = places;
+        let has_worktree = places.into_iter().flatten().any(|place| {
+            let group = self.state.plan.groups.get(place);
+            group.is_some_and(|group| group.isolation == GroupIsolation::Worktree)
+        });
+        if first != second && has_worktree {
+            return true;
         }
+        // A session does one thing after the other.
+        if first == second && self.state.plan.policy.parallel == Parallelism::Groups {
+            return false;
+        }
+        // The author of a session's tasks made them for workers side by side, and few of them name files.
+        let names_no_file = one.files.is_empty() || other.files.is_empty();
+        self.state.is_task_list() && names_no_file || have_disjoint_files(one, other)
     }
 }
 

@@ -2,12 +2,18 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
+use omo_core::check::task_check::TaskCheckOutcome;
 use omo_plan::model::{OnFailure, Plan, PlannedState, RunPolicy, Task};
 use omo_view::run_view::{Standing, TaskCounts};
 
 use crate::state::{QuestionState, RunState, RunningAttempt, TaskStanding, TaskStatus};
 
 impl RunState {
+    /// Outcome of each check of the whole, in the order of the plan; `None` for one that was not run.
+    pub(crate) fn final_outcomes(&self) -> impl Iterator<Item = Option<&TaskCheckOutcome>> {
+        (0..self.plan.final_checks.len()).map(|place| self.final_checks.get(&place))
+    }
+
     /// The first open question, at which the run waits.
     pub fn open_question(&self) -> Option<&QuestionState> {
         self.questions.iter().find(|state| state.answer.is_none())
@@ -32,16 +38,18 @@ impl RunState {
 
     pub fn standings(&self) -> Vec<(&Task, TaskStanding)> {
         let blocked = self.blocked_tasks();
-        let standing = |task: &Task| match blocked.get(task.id.as_str()) {
-            Some(by) => TaskStanding::Blocked {
-                by: (*by).to_owned(),
-            },
-            None => TaskStanding::Is(self.status_of(&task.id)),
-        };
         self.plan
             .tasks
             .iter()
-            .map(|task| (task, standing(task)))
+            .map(|task| {
+                let standing = match blocked.get(task.id.as_str()) {
+                    Some(by) => TaskStanding::Blocked {
+                        by: (*by).to_owned(),
+                    },
+                    None => TaskStanding::Is(self.status_of(&task.id)),
+                };
+                (task, standing)
+            })
             .collect()
     }
 

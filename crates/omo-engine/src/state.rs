@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use crate::commit_guard::KnownGuard;
 use crate::event::{
     AttemptEnd, EventActor, Evidence, ImportedStatus, MissingCommit, PlanVerdict, Question,
-    RunResult, TaskNote, UnfinishedLine,
+    RunEvent, RunResult, TaskNote, UnfinishedLine,
 };
 use crate::execution_mode::ExecutionMode;
 use crate::parallel_state::{GroupState, ParallelState};
@@ -329,6 +329,15 @@ pub struct LedgerError {
     pub problem: String,
 }
 
+impl LedgerError {
+    pub(crate) fn new(event: &RunEvent, problem: &str) -> Self {
+        Self {
+            seq: event.seq,
+            problem: problem.to_owned(),
+        }
+    }
+}
+
 impl std::fmt::Display for LedgerError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "event {} of the ledger {}", self.seq, self.problem)
@@ -374,12 +383,11 @@ impl RunState {
     /// Differences between the run's plan and another reading of its file: ids of changed, new and removed tasks.
     pub fn compare_plan(&self, plan: &Plan) -> PlanDifferences {
         let (before, after) = (task_digests(&self.plan), task_digests(plan));
-        // A review is made from the plan, and is not in the file.
-        let is_in_file = |task: &&Task| !task.is_verification() || self.is_task_list();
         let ids_where = |tasks: &[Task], keep: &dyn Fn(&str) -> bool| -> Vec<String> {
             tasks
                 .iter()
-                .filter(is_in_file)
+                // A review is made from the plan, and is not in the file.
+                .filter(|task| !task.is_verification() || self.is_task_list())
                 .map(|task| &task.id)
                 .filter(|id| keep(id))
                 .cloned()
@@ -391,8 +399,6 @@ impl RunState {
             .iter()
             .filter(|task| task.state != PlannedState::Done);
         let open: BTreeSet<&str> = open.map(|task| task.id.as_str()).collect();
-        let is_ticked =
-            |task: &&Task| open.contains(task.id.as_str()) && self.is_ticked_by_hand(task);
         PlanDifferences {
             changed: ids_where(&plan.tasks, &|id| {
                 before
@@ -404,7 +410,7 @@ impl RunState {
             ticked: plan
                 .tasks
                 .iter()
-                .filter(is_ticked)
+                .filter(|task| open.contains(task.id.as_str()) && self.is_ticked_by_hand(task))
                 .map(|task| task.id.clone())
                 .collect(),
         }
@@ -412,22 +418,21 @@ impl RunState {
 
     /// Checked off in another reading without a tick of omo or any worker at it; a worker's own tick proves nothing.
     fn is_ticked_by_hand(&self, task: &Task) -> bool {
-        let is_untouched = |known: &TaskState| {
-            known.attempts == 0
-                && known.lost_workers == 0
-                && known.last_end.is_none()
-                && matches!(known.status, TaskStatus::Pending | TaskStatus::Skipped)
-        };
         task.state == PlannedState::Done
             && !self.ticked.contains(&task.id)
-            && self.tasks.get(&task.id).is_some_and(is_untouched)
+            && self.tasks.get(&task.id).is_some_and(|known| {
+                known.attempts == 0
+                    && known.lost_workers == 0
+                    && known.last_end.is_none()
+                    && matches!(known.status, TaskStatus::Pending | TaskStatus::Skipped)
+            })
     }
 
     /// A reading of the plan's file is the run's plan, whatever is ticked in it.
     pub fn has_plan(&self, plan: &Plan) -> bool {
-        let open = |of: &Plan| of.source.sha256_without_state.clone();
+        let without_state = &plan.source.sha256_without_state;
         self.plan_sha256 == plan.source.sha256
-            || open(plan).is_some_and(|now| open(&self.plan) == Some(now))
+            || without_state.is_some() && *without_state == self.plan.source.sha256_without_state
     }
 }
 

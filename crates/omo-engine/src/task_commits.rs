@@ -8,14 +8,15 @@ use crate::state::RunState;
 
 /// Message of a task's commit: that of its plan, or, where its work tree is removed, one of omo.
 pub(crate) fn commit_message(state: &RunState, task: &Task) -> Option<String> {
-    let ours = || {
-        let (title, word) = (sanitize(&task.title, 120), state.plan.dialect.unit_word());
-        format!(
-            "omo: {word} {} of {}: {title}",
-            task.id,
-            ultraplan::file_name(&state.plan.source.path)
-        )
-    };
     let planned = task.commit.as_ref().map(|commit| commit.message.clone());
-    planned.or_else(|| state.parallel.is_some().then(ours))
+    planned.or_else(|| {
+        state.parallel.is_some().then(|| {
+            let (title, word) = (sanitize(&task.title, 120), state.plan.dialect.unit_word());
+            format!(
+                "omo: {word} {} of {}: {title}",
+                task.id,
+                ultraplan::file_name(&state.plan.source.path)
+            )
+        })
+    })
 }

@@ -60,10 +60,10 @@ pub(crate) fn unproved_implementation(
     if !must_be_red(plan, task) {
         return None;
     }
-    let is_own = |answer: &&CheckCounterfactual| {
-        task.checks.iter().any(|check| check.command == answer.name)
-    };
-    let mut own = answers.iter().filter(is_own).peekable();
+    let mut own = answers
+        .iter()
+        .filter(|answer| task.checks.iter().any(|check| check.command == answer.name))
+        .peekable();
     let is_red = answers.iter().any(|answer| answer.without.is_red());
     if is_red || own.peek().is_none() || !own.all(|answer| answer.without == WithoutChange::Green) {
         return None;
@@ -82,11 +82,9 @@ pub fn weakness(state: &RunState, task: &Task) -> Option<String> {
 
 fn weakest_answer(plan: &Plan, task: &Task, answers: &[CheckCounterfactual]) -> Option<String> {
     let red = red_check(plan, task);
-    let is_red_check =
-        |answer: &&CheckCounterfactual| red.is_some_and(|red| red.command == answer.name);
     let known = answers
         .iter()
-        .find(is_red_check)
+        .find(|answer| red.is_some_and(|red| red.command == answer.name))
         .or_else(|| answers.iter().max_by_key(|answer| rank(answer.without)))?;
     let command = sanitize(&known.name, 120).replace('`', "'");
     match known.without {

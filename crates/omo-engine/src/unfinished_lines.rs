@@ -49,26 +49,27 @@ fn unfinished_word_in(text: &str) -> Option<&'static str> {
     let mark = MARKS
         .into_iter()
         .find(|word| word_positions(text, word).next().is_some());
-    let saying = || {
+    let saying = mark.or_else(|| {
         SAYINGS
             .into_iter()
             .find(|word| word_positions(&lower, word).any(|at| !is_http_status(&lower, at)))
-    };
-    let remark = || {
+    });
+    saying.or_else(|| {
         let comment = comment_in(&lower)?;
         REMARKS.into_iter().find(|word| {
             word_positions(comment, word).any(|at| !is_code_name(comment, at, word.len()))
         })
-    };
-    mark.or_else(saying).or_else(remark)
+    })
 }
 
 /// Positions of a word by itself: no letter, digit or `_` before it or behind it.
 fn word_positions<'a>(text: &'a str, word: &'a str) -> impl Iterator<Item = usize> + 'a {
-    let is_part = |char: char| char.is_alphanumeric() || char == '_';
     memchr::memmem::find_iter(text.as_bytes(), word).filter(move |at| {
         let (before, behind) = characters_around(text, *at, word.len());
-        !before.is_some_and(is_part) && !behind.is_some_and(is_part)
+        ![before, behind]
+            .into_iter()
+            .flatten()
+            .any(|char| char.is_alphanumeric() || char == '_')
     })
 }
 
@@ -87,16 +88,13 @@ fn is_http_status(text: &str, at: usize) -> bool {
 /// The word in a comment is a name in code. A full stop ends a sentence, unless a name goes on behind it.
 fn is_code_name(text: &str, at: usize, length: usize) -> bool {
     let (before, behind) = characters_around(text, at, length);
-    let goes_on = || {
-        characters_around(text, at + length, 1)
-            .1
-            .is_some_and(char::is_alphanumeric)
-    };
-    let is_name_behind = |char: char| match char {
-        '.' | ':' => goes_on(),
-        char => OF_CODE.contains(&char),
-    };
-    before.is_some_and(|char| OF_CODE.contains(&char)) || behind.is_some_and(is_name_behind)
+    before.is_some_and(|char| OF_CODE.contains(&char))
+        || behind.is_some_and(|char| match char {
+            '.' | ':' => characters_around(text, at + length, 1)
+                .1
+                .is_some_and(char::is_alphanumeric),
+            char => OF_CODE.contains(&char),
+        })
 }
 
 /// The rest of a line from its first comment on.
@@ -104,13 +102,10 @@ fn comment_in(line: &str) -> Option<&str> {
     let starts = COMMENTS.into_iter().flat_map(|mark| {
         memchr::memmem::find_iter(line.as_bytes(), mark).filter(move |at| {
             let before = characters_around(line, *at, 0).0;
-            // Only behind a blank: neither an address (`https://…`) nor `*` between two numbers begins a comment.
-            let is_first = || {
+            if mark == "* " {
+                // Only behind a blank: neither an address (`https://…`) nor `*` between two numbers begins a comment.
                 line.get(..*at)
                     .is_some_and(|before| before.trim().is_empty())
-            };
-            if mark == "* " {
-                is_first()
             } else {
                 before.is_none_or(|char| char.is_whitespace() || char == ';')
             }

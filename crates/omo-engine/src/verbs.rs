@@ -89,15 +89,17 @@ pub fn join_run(
         // The same session in another process, or an unknown one: without this a dead session could never be found.
         events.push(EventKind::HolderChanged);
     }
-    // A worker of unknown life is as alive as the holder that started it.
-    let is_lost = |by: &EventActor| match by.process.as_ref().and_then(is_alive) {
-        Some(lives) => !lives,
-        None => holder_lives == Some(false) && by.is_same_holder(holder),
-    };
     // The clients of parallel workers have a supervisor, which looks after them.
     let gone = state
         .running_attempts()
-        .filter(|(_, running)| state.parallel.is_none() && is_lost(&running.by));
+        .filter(|_| state.parallel.is_none())
+        // A worker of unknown life is as alive as the holder that started it.
+        .filter(
+            |(_, running)| match running.by.process.as_ref().and_then(is_alive) {
+                Some(lives) => !lives,
+                None => holder_lives == Some(false) && running.by.is_same_holder(holder),
+            },
+        );
     events.extend(gone.map(|(id, _)| lost_worker_event(state, id, "its session has ended")));
     Ok(events)
 }

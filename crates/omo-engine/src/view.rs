@@ -28,7 +28,7 @@ use omo_view::run_view::{
 };
 use omo_view::table::truncate_columns;
 
-use crate::event::{EventActor, EventKind, Evidence, RunEvent, RunResult};
+use crate::event::{EventActor, EventKind, RunEvent, RunResult};
 use crate::parallel_state::ParallelState;
 use crate::report::findings::finding_lines;
 use crate::report::heading::run_heading;
@@ -302,17 +302,19 @@ fn task_views(facts: &RunFacts<'_>) -> Vec<TaskView> {
         .map(|(place, (task, _))| (task.id.as_str(), place))
         .collect();
     let mut attempts = attempts_by_task(facts.events);
-    let view = |(task, standing): &(&Task, TaskStanding)| {
-        let mut view = task_view(facts, task, standing);
-        view.needs = task
-            .deps
-            .iter()
-            .filter_map(|id| places.get(id.as_str()).copied())
-            .collect();
-        view.history = attempts.remove(task.id.as_str()).unwrap_or_default();
-        view
-    };
-    standings.iter().map(view).collect()
+    standings
+        .iter()
+        .map(|(task, standing)| {
+            let mut view = task_view(facts, task, standing);
+            view.needs = task
+                .deps
+                .iter()
+                .filter_map(|id| places.get(id.as_str()).copied())
+                .collect();
+            view.history = attempts.remove(task.id.as_str()).unwrap_or_default();
+            view
+        })
+        .collect()
 }
 
 fn task_view(facts: &RunFacts<'_>, task: &Task, standing: &TaskStanding) -> TaskView {
@@ -344,14 +346,6 @@ fn task_view(facts: &RunFacts<'_>, task: &Task, standing: &TaskStanding) -> Task
         .evidence
         .iter()
         .filter(|shown| evidence_ids.contains(&shown.id));
-    let line = |shown: &Evidence| {
-        let command = truncate_columns(&typed_form(&shown.command), COMMAND_COLUMNS);
-        format!(
-            "{} {command}: {}",
-            sanitize(&shown.id, 20),
-            sanitize(shown.outcome.describe(), 80)
-        )
-    };
     TaskView {
         id: task.id.clone(),
         title: task.title.clone(),
@@ -367,7 +361,16 @@ fn task_view(facts: &RunFacts<'_>, task: &Task, standing: &TaskStanding) -> Task
             end.tree.as_deref(),
         ),
         evidence,
-        evidence_lines: shown.map(line).collect(),
+        evidence_lines: shown
+            .map(|shown| {
+                let command = truncate_columns(&typed_form(&shown.command), COMMAND_COLUMNS);
+                format!(
+                    "{} {command}: {}",
+                    sanitize(&shown.id, 20),
+                    sanitize(shown.outcome.describe(), 80)
+                )
+            })
+            .collect(),
         evidence_ids,
         files: end.files,
         out_of_scope: end.out_of_scope,
@@ -409,23 +412,23 @@ fn own_checks(
 ) -> Vec<CheckView> {
     // Where one check shows the work, others may be green without it, too: a build, or a lint.
     let is_shown = without_work.iter().any(|known| known.without.is_red());
-    let is_vacuous = |command: &String| {
-        let is_green = |known: &CheckCounterfactual| {
-            known.name == *command && known.without == WithoutChange::Green
-        };
-        already_green.contains(command) || (!is_shown && without_work.iter().any(is_green))
-    };
-    let view = |(command, outcome): &(String, TaskCheckOutcome)| {
-        let view = check_view(command, Some(outcome), tree);
-        match view.state {
-            CheckState::Green if is_vacuous(command) => CheckView {
-                state: CheckState::AlreadyGreen,
-                ..view
-            },
-            _ => view,
-        }
-    };
-    known.checks.iter().map(view).collect()
+    known
+        .checks
+        .iter()
+        .map(|(command, outcome)| {
+            let mut view = check_view(command, Some(outcome), tree);
+            let is_green_without = !is_shown
+                && without_work
+                    .iter()
+                    .any(|known| known.name == *command && known.without == WithoutChange::Green);
+            if view.state == CheckState::Green
+                && (already_green.contains(command) || is_green_without)
+            {
+                view.state = CheckState::AlreadyGreen;
+            }
+            view
+        })
+        .collect()
 }
 
 fn check_view(command: &str, outcome: Option<&TaskCheckOutcome>, tree: Option<&str>) -> CheckView {
@@ -544,21 +547,23 @@ fn then_line(state: &RunState) -> String {
 }
 
 fn verdicts(events: &[RunEvent]) -> Vec<ReviewView> {
-    let review = |event: &RunEvent| match &event.kind {
-        EventKind::VerdictGiven { verdict } => Some(ReviewView {
-            reviewer: "the verifier".to_owned(),
-            verdict: if verdict.passed {
-                ReviewEnd::Agreed
-            } else {
-                ReviewEnd::Rejected
-            },
-            at: Some(event.ts),
-            tree: None,
-            words: verdict.summary_line(),
-        }),
-        _ => None,
-    };
-    events.iter().filter_map(review).collect()
+    events
+        .iter()
+        .filter_map(|event| match &event.kind {
+            EventKind::VerdictGiven { verdict } => Some(ReviewView {
+                reviewer: "the verifier".to_owned(),
+                verdict: if verdict.passed {
+                    ReviewEnd::Agreed
+                } else {
+                    ReviewEnd::Rejected
+                },
+                at: Some(event.ts),
+                tree: None,
+                words: verdict.summary_line(),
+            }),
+            _ => None,
+        })
+        .collect()
 }
 
 fn weakenings(state: &RunState) -> Vec<WeakeningView> {
@@ -674,14 +679,13 @@ fn next_command(run: &str, state: &RunState) -> Option<String> {
             if state.lacks_commits() {
                 return Some(format!("omo run resume --run {run}"));
             }
+            let standings = state.standings();
             // A retried task has failed itself: blocked tasks follow it.
-            let may_retry = |standing: &TaskStanding| match standing {
+            let failed = standings.iter().find(|(_, standing)| match standing {
                 TaskStanding::Is(TaskStatus::Failed) => true,
                 TaskStanding::Is(TaskStatus::Unverified) => !state.plan.policy.unproved_continues,
                 _ => false,
-            };
-            let standings = state.standings();
-            let failed = standings.iter().find(|(_, standing)| may_retry(standing));
+            });
             let left_out = standings
                 .iter()
                 .find(|(_, standing)| *standing == TaskStanding::Is(TaskStatus::Skipped));

@@ -5,13 +5,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use omo_core::check::task_check::TaskCheckOutcome;
 use omo_plan::model::{Plan, TaskGroup};
 
-use crate::parallel_state::{GroupState, GroupStatus, ParallelState, WaveCheck};
+use crate::parallel_state::{GroupStatus, ParallelState, WaveCheck};
 use crate::state::{RunState, TaskStatus};
 
 /// By the plan; a session without a word on it needs all waves before: it was written for their result.
 fn needs_by_session(plan: &Plan) -> BTreeMap<&str, BTreeSet<&str>> {
-    let groups = || plan.groups.iter();
-    let group_of: BTreeMap<&str, &str> = groups()
+    let groups = &plan.groups;
+    let group_of: BTreeMap<&str, &str> = groups
+        .iter()
         .flat_map(|group| {
             group
                 .tasks
@@ -19,7 +20,8 @@ fn needs_by_session(plan: &Plan) -> BTreeMap<&str, BTreeSet<&str>> {
                 .map(|task| (task.as_str(), group.id.as_str()))
         })
         .collect();
-    let mut needs: BTreeMap<&str, BTreeSet<&str>> = groups()
+    let mut needs: BTreeMap<&str, BTreeSet<&str>> = groups
+        .iter()
         .map(|group| {
             (
                 group.id.as_str(),
@@ -38,7 +40,7 @@ fn needs_by_session(plan: &Plan) -> BTreeMap<&str, BTreeSet<&str>> {
             .filter(|id| id != own);
         needs.entry(own).or_default().extend(others);
     }
-    for group in groups().filter(|group| !group.names_all_deps) {
+    for group in groups.iter().filter(|group| !group.names_all_deps) {
         let Some(own) = needs
             .get_mut(group.id.as_str())
             .filter(|own| own.is_empty())
@@ -46,7 +48,8 @@ fn needs_by_session(plan: &Plan) -> BTreeMap<&str, BTreeSet<&str>> {
             continue;
         };
         own.extend(
-            groups()
+            groups
+                .iter()
                 .filter(|other| other.wave < group.wave)
                 .map(|other| other.id.as_str()),
         );
@@ -59,12 +62,11 @@ pub(crate) fn awaits_decision(
     parallel: &ParallelState,
     group: &TaskGroup,
 ) -> bool {
-    let is_open = |known: &GroupState| {
+    parallel.groups.get(&group.id).is_some_and(|known| {
         known.status == GroupStatus::InConflict
             && !known.is_to_redo
             && group_outcome(state, group).is_some()
-    };
-    parallel.groups.get(&group.id).is_some_and(is_open)
+    })
 }
 
 /// Each held-back session with those in conflict that it waits for, directly or not.
@@ -72,10 +74,13 @@ pub fn held_back<'a>(
     state: &'a RunState,
     parallel: &ParallelState,
 ) -> BTreeMap<&'a str, BTreeSet<&'a str>> {
-    let groups = || state.plan.groups.iter();
+    let groups = &state.plan.groups;
     let mut held: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     let mut left: Vec<&str> = Vec::new();
-    for group in groups().filter(|group| awaits_decision(state, parallel, group)) {
+    for group in groups
+        .iter()
+        .filter(|group| awaits_decision(state, parallel, group))
+    {
         held.entry(&group.id).or_default().insert(&group.id);
         left.push(&group.id);
     }
@@ -88,7 +93,8 @@ pub fn held_back<'a>(
             dependents.entry(other).or_default().push(id);
         }
     }
-    let is_merged: BTreeSet<&str> = groups()
+    let is_merged: BTreeSet<&str> = groups
+        .iter()
         .filter(|group| parallel.has_status(&group.id, &[GroupStatus::Merged]))
         .filter(|group| group_outcome(state, group) == Some(GroupStatus::Done))
         .map(|group| group.id.as_str())
@@ -118,14 +124,12 @@ pub fn held_back_by<'a>(state: &'a RunState, id: &str) -> Vec<&'a str> {
         return Vec::new();
     };
     let held = held_back(state, parallel);
-    let is_held =
-        |other: &&str| *other != id && held.get(other).is_some_and(|causes| causes.contains(id));
     state
         .plan
         .groups
         .iter()
         .map(|group| group.id.as_str())
-        .filter(is_held)
+        .filter(|other| *other != id && held.get(other).is_some_and(|causes| causes.contains(id)))
         .collect()
 }
 
@@ -197,13 +201,16 @@ pub(crate) fn merged_since_green<'a>(
 
 /// End of a group by its tasks alone, never by its client's output; `None` where a task is still to do.
 pub fn group_outcome(state: &RunState, group: &TaskGroup) -> Option<GroupStatus> {
-    let has_failed = |id: &String| match state.tasks.get(id).map(|known| known.status) {
-        Some(TaskStatus::Failed) => true,
-        // Unproved or left out by a person, and its plan does not let that be: nothing behind it can be begun.
-        Some(TaskStatus::Skipped | TaskStatus::Unverified) => !state.unblocks_dependents(id),
-        _ => false,
-    };
-    if group.tasks.iter().any(has_failed) {
+    if group
+        .tasks
+        .iter()
+        .any(|id| match state.tasks.get(id).map(|known| known.status) {
+            Some(TaskStatus::Failed) => true,
+            // Unproved or left out by a person, and its plan does not let that be: nothing behind it can be begun.
+            Some(TaskStatus::Skipped | TaskStatus::Unverified) => !state.unblocks_dependents(id),
+            _ => false,
+        })
+    {
         return Some(GroupStatus::Failed);
     }
     group

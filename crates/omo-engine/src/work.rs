@@ -17,6 +17,7 @@ mod start;
 mod task_proof;
 
 use std::path::{Path, PathBuf};
+use std::slice;
 use std::time::Duration;
 
 use omo_core::timestamp::Timestamp;
@@ -145,10 +146,9 @@ pub fn worker_tree(
     );
     let repository =
         GitRepository::find(Path::new(&state.root)).zip(WorkerName::new(run, group).ok());
-    let gone = || WorktreeGone::NoFolder(folder.to_owned());
     Some(
         repository
-            .ok_or_else(gone)
+            .ok_or_else(|| WorktreeGone::NoFolder(folder.to_owned()))
             .and_then(|(found, name)| ProvedWorktree::of_worker(&found, &name, folder)),
     )
 }
@@ -238,33 +238,27 @@ impl Engine<'_> {
 
     /// Has sessions begin from the present tip of the user's branch, as long as that has the earlier work.
     fn begin_parallel_anew(&self, parallel: &ParallelState) -> Result<EventKind, VerbRefusal> {
-        let refusal = |message: &str, hint: &str| {
-            let (message, hint) = (message.to_owned(), hint.to_owned());
-            VerbRefusal {
-                kind: VerbRefusalKind::Precondition,
-                message,
-                hint,
-            }
-        };
-        let is_in = |base: &str, landed: &str| {
-            let repository = GitRepository::find(self.root)?;
-            repository.contains(base, &[landed.to_owned()]).ok()
-        };
-        let set_apart = begin_parallel(self.root, parallel.policy.clone()).ok_or_else(|| {
-            let message = "no branch is checked out that what is still to be done could move";
-            refusal(message, "check one out, then run it again")
+        let started = begin_parallel(self.root, parallel.policy.clone()).ok_or_else(|| {
+            VerbRefusal::new(
+                VerbRefusalKind::Precondition,
+                "no branch is checked out that what is still to be done could move",
+                "check one out, then run it again",
+            )
         })?;
-        match (&set_apart, &parallel.landed) {
-            (EventKind::ParallelStarted { base, .. }, Some((_, landed)))
-                if is_in(base, landed) != Some(true) =>
-            {
-                Err(refusal(
+        if let (EventKind::ParallelStarted { base, .. }, Some((_, landed))) =
+            (&started, &parallel.landed)
+        {
+            let has_landed = GitRepository::find(self.root)
+                .and_then(|found| found.contains(base, slice::from_ref(landed)).ok());
+            if has_landed != Some(true) {
+                return Err(VerbRefusal::new(
+                    VerbRefusalKind::Precondition,
                     "the branch that is checked out does not have what this run has done, and it would not be done again",
                     "check out one that has it, then again; a run of its own does all of the plan: `omo run start PLAN`",
-                ))
+                ));
             }
-            _ => Ok(set_apart),
         }
+        Ok(started)
     }
 
     /// As [`Engine::write_projections`], for a run that is over: texts of a later run stay.

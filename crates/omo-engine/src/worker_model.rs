@@ -49,21 +49,21 @@ pub(crate) fn model_words(
     clients: &ClientPolicy,
 ) -> Option<String> {
     const HOW: &str = "`--model NAME` takes another";
-    let words =
-        |model: Option<&str>, own: &str| model.map_or_else(|| own.to_owned(), ToOwned::to_owned);
     match mode {
         ExecutionMode::StepByStep => None,
         ExecutionMode::Parallel => Some(format!(
             "Workers use {} ({HOW}).",
-            words(clients.model.as_deref(), "your usual model")
+            clients.model.as_deref().unwrap_or("your usual model")
         )),
         ExecutionMode::Batches | ExecutionMode::Waves => {
             let own = "this session's model";
             let task = plan.tasks.iter().find(|task| !task.is_verification());
-            let tasks = words(task.and_then(|task| choose_model(plan, task, 1)), own);
+            let tasks = task
+                .and_then(|task| choose_model(plan, task, 1))
+                .unwrap_or(own);
             let verifier = plan
                 .verification_task()
-                .map(|task| words(choose_model(plan, task, 1), own));
+                .map(|task| choose_model(plan, task, 1).unwrap_or(own));
             Some(match verifier.filter(|verifier| *verifier != tasks) {
                 Some(verifier) => {
                     format!("Tasks go to {tasks}, the verifier is {verifier} ({HOW}).")

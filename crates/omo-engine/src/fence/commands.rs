@@ -159,10 +159,9 @@ impl Judge<'_> {
     }
 
     fn change_folder(&self, arguments: &[String], folder: &mut Folder) -> Result<(), FenceRefusal> {
-        let is_option = |word: &&String| word.len() > 1 && word.starts_with('-');
         let place = arguments
             .iter()
-            .find(|word| !is_option(word))
+            .find(|word| !(word.len() > 1 && word.starts_with('-')))
             .map_or("~", String::as_str);
         // `cd -`: the folder before, which was in the worktree.
         let entered = if place == "-" {
@@ -244,8 +243,8 @@ impl Judge<'_> {
     }
 
     fn leads_to_main(&self, place: &str) -> bool {
-        let of_main = |place: &str| self.fence.is_in_main(place);
-        of_main(place) || (self.real)(place).is_some_and(|place| of_main(&place))
+        self.fence.is_in_main(place)
+            || (self.real)(place).is_some_and(|place| self.fence.is_in_main(&place))
     }
 
     fn main_path_in(&self, word: &str) -> Option<String> {
@@ -253,7 +252,6 @@ impl Judge<'_> {
             self.fence.rules.main_checkout.to_ascii_lowercase(),
             word.to_ascii_lowercase(),
         );
-        let is_of_name = |char: char| char.is_alphanumeric() || "_-.".contains(char);
         let starts = folded
             .match_indices(main.as_str())
             .filter(|_| main.len() > 1)
@@ -262,14 +260,14 @@ impl Judge<'_> {
             let (before, from) = word.split_at_checked(start)?;
             let after = from.get(main.len()..)?;
             // The path of something else, unless it stands right behind an option's letter.
-            let begins = !before.ends_with(|char| is_of_name(char) || char == '/')
+            let begins = !before
+                .ends_with(|char: char| char.is_alphanumeric() || "_-./".contains(char))
                 || (start == 2 && word.starts_with('-'));
-            let ends = |(at, char): &(usize, char)| {
-                *at >= MAX_PATH || char.is_whitespace() || "'\"`:,;()|&<>".contains(*char)
-            };
             let end = after
                 .char_indices()
-                .find(ends)
+                .find(|(at, char)| {
+                    *at >= MAX_PATH || char.is_whitespace() || "'\"`:,;()|&<>".contains(*char)
+                })
                 .map_or(after.len(), |(at, _)| at);
             let path = from.get(..main.len() + end)?;
             begins.then_some(path)
@@ -291,15 +289,14 @@ impl Judge<'_> {
             ("$PWD", folder),
             ("${PWD}", folder),
         ];
-        let behind = |(name, value): (&str, Option<&str>)| {
-            let rest = word
-                .strip_prefix(name)
-                .filter(|rest| rest.is_empty() || rest.starts_with('/'))?;
-            Some(format!("{}{rest}", value?))
-        };
         let path = known
             .into_iter()
-            .find_map(behind)
+            .find_map(|(name, value)| {
+                let rest = word
+                    .strip_prefix(name)
+                    .filter(|rest| rest.is_empty() || rest.starts_with('/'))?;
+                Some(format!("{}{rest}", value?))
+            })
             .unwrap_or_else(|| word.to_owned());
         (!path.contains('$') && !path.starts_with('~')).then_some(path)
     }

@@ -126,36 +126,37 @@ fn only_tells(command: &str, arguments: &[String]) -> bool {
 fn switches_to(arguments: &[String]) -> Option<&String> {
     let before: Vec<&String> = arguments.iter().take_while(|word| *word != "--").collect();
     let names_files = before.len() + 1 < arguments.len();
-    let is_option = |word: &&&String| {
-        option_letters(word).contains(['b', 'B', 'd'])
-            || is_one_of(word, &["--orphan", "--detach", "--track"])
-    };
-    let is_name = |word: &&&String| {
-        let is_branch = word.as_str() == "-" || !word.starts_with('-');
-        is_branch && !names_files && word.as_str() != "." && !word.starts_with("./")
-    };
     before
         .iter()
-        .find(is_option)
-        .or_else(|| before.iter().find(is_name))
+        .find(|word| {
+            option_letters(word).contains(['b', 'B', 'd'])
+                || is_one_of(word, &["--orphan", "--detach", "--track"])
+        })
+        .or_else(|| {
+            before.iter().find(|word| {
+                let is_branch = word.as_str() == "-" || !word.starts_with('-');
+                is_branch && !names_files && word.as_str() != "." && !word.starts_with("./")
+            })
+        })
         .copied()
 }
 
 /// The name that `git branch` or `git tag` would make or change; the letters `changing` are the options that change.
 fn changed_name<'w>(arguments: &'w [String], changing: &str) -> Option<&'w String> {
-    let changes = |word: &&String| {
-        option_letters(word).contains(|letter| changing.contains(letter))
-            || is_one_of(word, &CHANGE_OPTIONS)
-    };
-    let lists =
-        |word: &String| option_letters(word).contains('l') || is_one_of(word, &LIST_OPTIONS);
-    let named = || {
-        arguments
-            .iter()
-            .find(|word| !word.starts_with('-'))
-            .filter(|_| !arguments.iter().any(lists))
-    };
-    arguments.iter().find(changes).or_else(named)
+    let lists = arguments
+        .iter()
+        .any(|word| option_letters(word).contains('l') || is_one_of(word, &LIST_OPTIONS));
+    arguments
+        .iter()
+        .find(|word| {
+            option_letters(word).contains(|letter| changing.contains(letter))
+                || is_one_of(word, &CHANGE_OPTIONS)
+        })
+        .or_else(|| {
+            arguments
+                .iter()
+                .find(|word| !lists && !word.starts_with('-'))
+        })
 }
 
 /// The letters of combined options, such as `vd` of `-vd`.

@@ -13,10 +13,6 @@ use crate::wave_rules::group_outcome;
 
 impl RunState {
     pub(super) fn apply_to_group(&mut self, event: &RunEvent) -> Result<(), LedgerError> {
-        let bad = |what: &str| LedgerError {
-            seq: event.seq,
-            problem: what.to_owned(),
-        };
         match &event.kind {
             EventKind::ParallelStarted {
                 base,
@@ -36,7 +32,10 @@ impl RunState {
         {
             let group = self.plan.groups.iter().find(|group| group.id == *id);
             if group.and_then(|group| group_outcome(self, group)) != Some(GroupStatus::Done) {
-                return Err(bad("ends a session as done in which something is not"));
+                return Err(LedgerError::new(
+                    event,
+                    "ends a session as done in which something is not",
+                ));
             }
         }
         let ids: Vec<String> = self
@@ -45,10 +44,9 @@ impl RunState {
             .iter()
             .map(|group| group.id.clone())
             .collect();
-        let parallel = self
-            .parallel
-            .as_mut()
-            .ok_or_else(|| bad("is about sessions that are not worked on apart"))?;
+        let parallel = self.parallel.as_mut().ok_or_else(|| {
+            LedgerError::new(event, "is about sessions that are not worked on apart")
+        })?;
         if let EventKind::Landed {
             from,
             to,
@@ -60,7 +58,10 @@ impl RunState {
                 .iter()
                 .all(|id| parallel.has_status(id, &[GroupStatus::Merged]));
             if parallel.landed.is_some() || *to != parallel.tip || !is_whole {
-                return Err(bad("moves the user's branch before all is merged"));
+                return Err(LedgerError::new(
+                    event,
+                    "moves the user's branch before all is merged",
+                ));
             }
             parallel.landed = Some((from.clone(), to.clone()));
             (parallel.unsigned, parallel.other_checkouts) = (*unsigned, other_checkouts.clone());
@@ -74,16 +75,23 @@ impl RunState {
         }
         let (id, from) = required_statuses(&event.kind);
         if !ids.iter().any(|known| known == id) {
-            return Err(bad("is about a session that the plan does not have"));
+            return Err(LedgerError::new(
+                event,
+                "is about a session that the plan does not have",
+            ));
         }
         let is_new = matches!(event.kind, EventKind::GroupPrepared { .. })
             && !parallel.groups.contains_key(id);
         if !is_new && !parallel.has_status(id, from) {
-            return Err(bad("does not follow from where its session stands"));
+            return Err(LedgerError::new(
+                event,
+                "does not follow from where its session stands",
+            ));
         }
         if matches!(&event.kind, EventKind::GroupPrepared { base, .. } if base != parallel.base_commit_of(id))
         {
-            return Err(bad(
+            return Err(LedgerError::new(
+                event,
                 "begins a session elsewhere than at what the run has come to",
             ));
         }
@@ -181,10 +189,10 @@ impl RunState {
                 (parallel.groups.clone(), parallel.landed.clone())
             }
             _ => {
-                return Err(LedgerError {
-                    seq: event.seq,
-                    problem: "sets sessions apart that are worked on".to_owned(),
-                });
+                return Err(LedgerError::new(
+                    event,
+                    "sets sessions apart that are worked on",
+                ));
             }
         };
         let (tip, base, terms) = (base.to_owned(), base.to_owned(), terms.clone());
@@ -207,11 +215,9 @@ impl RunState {
     }
 
     fn workers_of(&mut self, event: &RunEvent) -> Result<&mut ParallelState, LedgerError> {
-        let bad = || LedgerError {
-            seq: event.seq,
-            problem: "is about sessions that are not worked on apart".to_owned(),
-        };
-        self.parallel.as_mut().ok_or_else(bad)
+        self.parallel.as_mut().ok_or_else(|| {
+            LedgerError::new(event, "is about sessions that are not worked on apart")
+        })
     }
 
     fn set_budget(&mut self, event: &RunEvent, micros: u64) -> Result<(), LedgerError> {

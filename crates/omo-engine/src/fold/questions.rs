@@ -33,10 +33,10 @@ impl RunState {
             .iter()
             .any(|known| known.question.id == question.id)
         {
-            return Err(LedgerError {
-                seq: event.seq,
-                problem: "opens a question that there is already".to_owned(),
-            });
+            return Err(LedgerError::new(
+                event,
+                "opens a question that there is already",
+            ));
         }
         // Its worker was given back because a check could not be run, and is not lost.
         if let QuestionKind::CheckNotRunnable { task, .. } = &question.kind
@@ -58,15 +58,12 @@ impl RunState {
         question: &str,
         option: &str,
     ) -> Result<(), LedgerError> {
-        let missing = || LedgerError {
-            seq: event.seq,
-            problem: "answers a question that is not open".to_owned(),
-        };
         let open = self
             .questions
             .iter_mut()
             .find(|state| state.question.id == question && state.answer.is_none());
-        let open = open.ok_or_else(missing)?;
+        let open =
+            open.ok_or_else(|| LedgerError::new(event, "answers a question that is not open"))?;
         open.answer = Some(QuestionAnswer {
             option: option.to_owned(),
             by: event.actor.clone(),
@@ -149,8 +146,12 @@ impl RunState {
     }
 
     pub(super) fn withdraw_questions_about(&mut self, event: &RunEvent, id: &str) {
-        let is_about = |about: &QuestionKind| matches!(about, QuestionKind::Escalated { task } | QuestionKind::CheckNotRunnable { task, .. } | QuestionKind::CommitRefused { task, .. } if task == id);
-        self.withdraw_questions(event, is_about);
+        self.withdraw_questions(event, |about| match about {
+            QuestionKind::Escalated { task }
+            | QuestionKind::CheckNotRunnable { task, .. }
+            | QuestionKind::CommitRefused { task, .. } => task == id,
+            _ => false,
+        });
     }
 }
 

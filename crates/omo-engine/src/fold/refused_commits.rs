@@ -15,16 +15,12 @@ pub(super) fn apply(
     event: &RunEvent,
     what: &EventKind,
 ) -> Result<(), LedgerError> {
-    let bad = |what: &str| LedgerError {
-        seq: event.seq,
-        problem: what.to_owned(),
-    };
     match what {
         EventKind::TaskCommitRefused { kept, end, .. } => {
             let attempt = task
                 .running
                 .take()
-                .ok_or_else(|| bad("refuses a commit of no attempt"))?;
+                .ok_or_else(|| LedgerError::new(event, "refuses a commit of no attempt"))?;
             task.status = TaskStatus::Held;
             task.reason = end
                 .refusal
@@ -41,7 +37,7 @@ pub(super) fn apply(
             let known = task
                 .uncommitted
                 .take()
-                .ok_or_else(|| bad("commits what was not refused"))?;
+                .ok_or_else(|| LedgerError::new(event, "commits what was not refused"))?;
             (task.status, task.running, task.reason) =
                 (TaskStatus::Running, Some(known.attempt), None);
             // Whatever the retry comes to, it is no further attempt.
@@ -84,8 +80,11 @@ impl RunState {
         option: &str,
     ) {
         for (other, task) in &mut self.tasks {
-            let is_same = || task.uncommitted.is_some() && task.is_refused_as(refusal);
-            if other != id && !(option == ANSWER_CONTINUE && is_same()) {
+            if other != id
+                && !(option == ANSWER_CONTINUE
+                    && task.uncommitted.is_some()
+                    && task.is_refused_as(refusal))
+            {
                 continue;
             }
             if option == ANSWER_REDO {

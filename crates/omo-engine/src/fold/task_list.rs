@@ -15,12 +15,6 @@ impl RunState {
         event: &RunEvent,
         what: &EventKind,
     ) -> Result<(), LedgerError> {
-        let bad = |what: &str| {
-            Err(LedgerError {
-                seq: event.seq,
-                problem: what.to_owned(),
-            })
-        };
         match what {
             EventKind::TaskClaimed {
                 task, evidence_ids, ..
@@ -35,7 +29,10 @@ impl RunState {
                 if !is_green
                     || evidence_rules::check_worker_evidence(self, task, evidence_ids).is_err()
                 {
-                    return bad("claims a task without green evidence of its own");
+                    return Err(LedgerError::new(
+                        event,
+                        "claims a task without green evidence of its own",
+                    ));
                 }
             }
             EventKind::TaskImported {
@@ -43,17 +40,26 @@ impl RunState {
                 status: ImportedStatus::Done,
                 ..
             } if self.plan.task(task).is_some_and(Task::is_verification) => {
-                return bad("takes a verification from another program");
+                return Err(LedgerError::new(
+                    event,
+                    "takes a verification from another program",
+                ));
             }
             EventKind::EvidenceRan { evidence } => {
                 let task = self.tasks.get(&evidence.task);
                 if task
                     .is_some_and(|task| task.running.is_none() || task.attempts != evidence.attempt)
                 {
-                    return bad("has evidence that no worker had run");
+                    return Err(LedgerError::new(
+                        event,
+                        "has evidence that no worker had run",
+                    ));
                 }
                 if self.evidence.iter().any(|known| known.id == evidence.id) {
-                    return bad("has evidence under an id that is taken");
+                    return Err(LedgerError::new(
+                        event,
+                        "has evidence under an id that is taken",
+                    ));
                 }
             }
             _ => {}
@@ -71,10 +77,10 @@ impl RunState {
         let is_at_work =
             known.is_some_and(|task| task.running.is_some() && task.attempts == note.attempt);
         if !is_at_work || self.notes.len() >= TaskNote::MAX_COUNT {
-            return Err(LedgerError {
-                seq: event.seq,
-                problem: "has a note that no worker may leave".to_owned(),
-            });
+            return Err(LedgerError::new(
+                event,
+                "has a note that no worker may leave",
+            ));
         }
         self.notes.push(note.clone());
         Ok(())
@@ -85,21 +91,17 @@ impl RunState {
         event: &RunEvent,
         added: &Task,
     ) -> Result<(), LedgerError> {
-        let is_known = |id: &String| {
-            self.plan
-                .task(id)
-                .is_some_and(|task| !task.is_verification())
-        };
         let may_be = self.is_task_list()
             && is_id(&added.id)
             && !added.is_verification()
             && self.plan.task(&added.id).is_none()
-            && added.deps.iter().all(is_known);
-        if !may_be {
-            return Err(LedgerError {
-                seq: event.seq,
-                problem: "adds a task that cannot be".to_owned(),
+            && added.deps.iter().all(|id| {
+                self.plan
+                    .task(id)
+                    .is_some_and(|task| !task.is_verification())
             });
+        if !may_be {
+            return Err(LedgerError::new(event, "adds a task that cannot be"));
         }
         let verification = self.plan.tasks.iter().position(Task::is_verification);
         if let Some(verification) = verification.and_then(|place| self.plan.tasks.get_mut(place)) {
@@ -131,21 +133,24 @@ impl RunState {
         event: &RunEvent,
         verdict: &PlanVerdict,
     ) -> Result<(), LedgerError> {
-        let bad = |what: &str| LedgerError {
-            seq: event.seq,
-            problem: what.to_owned(),
-        };
         let id = evidence_rules::running_review(self).map(|task| task.id.clone());
-        let id = id.ok_or_else(|| bad("has a verdict that was not asked for"))?;
+        let id =
+            id.ok_or_else(|| LedgerError::new(event, "has a verdict that was not asked for"))?;
         if verdict.passed && evidence_rules::check_passing_verdict(self, verdict).is_err() {
-            return Err(bad("says that all is done, and it is not"));
+            return Err(LedgerError::new(
+                event,
+                "says that all is done, and it is not",
+            ));
         }
         if verdict
             .reopen
             .iter()
             .any(|(named, _)| *named == id || !self.tasks.contains_key(named))
         {
-            return Err(bad("has a verdict on a task that is not there"));
+            return Err(LedgerError::new(
+                event,
+                "has a verdict on a task that is not there",
+            ));
         }
         for (named, why) in &verdict.reopen {
             let named = self.tasks.get_mut(named);
@@ -204,23 +209,24 @@ impl RunState {
         iteration: u32,
         reopened: &[(String, String)],
     ) -> Result<(), LedgerError> {
-        let bad = |what: &str| LedgerError {
-            seq: event.seq,
-            problem: what.to_owned(),
-        };
         // A run that goes on after its end begins to count anew.
         let is_next =
             iteration == self.round.saturating_add(1) || (iteration, self.round) == (1, 1);
         if !is_next || iteration > self.plan.policy.max_rounds {
-            return Err(bad("goes over the tasks once more than it may"));
+            return Err(LedgerError::new(
+                event,
+                "goes over the tasks once more than it may",
+            ));
         }
-        let has_ended = |id: &String| {
+        if !reopened.iter().all(|(id, _)| {
             self.tasks
                 .get(id)
                 .is_some_and(|known| known.status.is_ended())
-        };
-        if !reopened.iter().all(|(id, _)| has_ended(id)) {
-            return Err(bad("has a task done again that was not done"));
+        }) {
+            return Err(LedgerError::new(
+                event,
+                "has a task done again that was not done",
+            ));
         }
         self.round = iteration;
         for (id, why) in reopened {

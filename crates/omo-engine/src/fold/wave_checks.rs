@@ -10,10 +10,6 @@ use crate::state::LedgerError;
 impl RunState {
     /// Only broken checks stand for the whole meanwhile: a green one has to be so at the end, too.
     pub(super) fn apply_wave_check(&mut self, event: &RunEvent) -> Result<(), LedgerError> {
-        let bad = |what: &str| LedgerError {
-            seq: event.seq,
-            problem: what.to_owned(),
-        };
         let (
             Some(parallel),
             EventKind::WaveChecked {
@@ -26,18 +22,23 @@ impl RunState {
             },
         ) = (&mut self.parallel, &event.kind)
         else {
-            return Err(bad("is about sessions that are not worked on apart"));
-        };
-        let is_red = |place: &usize| {
-            outcomes
-                .get(*place)
-                .is_some_and(|outcome| !outcome.is_green())
+            return Err(LedgerError::new(
+                event,
+                "is about sessions that are not worked on apart",
+            ));
         };
         if *tip != parallel.tip
             || outcomes.len() != self.plan.final_checks.len()
-            || !broken.iter().all(is_red)
+            || !broken.iter().all(|place| {
+                outcomes
+                    .get(*place)
+                    .is_some_and(|outcome| !outcome.is_green())
+            })
         {
-            return Err(bad("checks something else than what the run has come to"));
+            return Err(LedgerError::new(
+                event,
+                "checks something else than what the run has come to",
+            ));
         }
         parallel.checked = parallel.merged.len();
         for (place, outcome) in outcomes.iter().enumerate() {
@@ -72,16 +73,12 @@ impl RunState {
             .parallel
             .as_ref()
             .and_then(|parallel| parallel.wave_check.as_ref());
-        let is_it = |check: &&WaveCheck| {
+        let Some(check) = known.filter(|check| {
             check.tree == tree
                 && check.checks == self.plan.final_checks
                 && check.outcomes.iter().all(TaskCheckOutcome::is_green)
-        };
-        let Some(check) = known.filter(is_it) else {
-            return Err(LedgerError {
-                seq: event.seq,
-                problem: "reuses a check that was not run".to_owned(),
-            });
+        }) else {
+            return Err(LedgerError::new(event, "reuses a check that was not run"));
         };
         self.final_checks = check.outcomes.iter().cloned().enumerate().collect();
         Ok(())

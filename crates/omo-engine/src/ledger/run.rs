@@ -185,9 +185,12 @@ impl Run {
     /// A new file for the output of a process of the run, with its path, in place of one of that name.
     pub fn log_file(&self, name: &str) -> Result<(File, PathBuf), RunStoreError> {
         let (start, rest) = name.split_at_checked(1).unwrap_or_default();
-        let may_follow =
-            |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-');
-        if !id::is_id(start) || !rest.bytes().all(may_follow) || name.len() > MAX_LOG_NAME {
+        if !id::is_id(start)
+            || !rest
+                .bytes()
+                .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-'))
+            || name.len() > MAX_LOG_NAME
+        {
             return Err(RunStoreError::LogName(name.to_owned()));
         }
         let logs = self.place.subfolder(LOGS).create()?;
@@ -323,14 +326,13 @@ impl Run {
         folder: &GuardedFolder,
         from: u64,
     ) -> Result<(u64, Vec<u8>), RunStoreError> {
-        let missing = || FolderError::Io {
-            action: "read",
-            path: self.ledger_path(),
-            source: std::io::ErrorKind::NotFound.into(),
-        };
         Ok(folder
             .read_from(LEDGER, from, MAX_LEDGER)?
-            .ok_or_else(missing)?)
+            .ok_or_else(|| FolderError::Io {
+                action: "read",
+                path: self.ledger_path(),
+                source: std::io::ErrorKind::NotFound.into(),
+            })?)
     }
 
     fn parse_ledger(

@@ -175,12 +175,11 @@ impl RunStore {
             return Ok(true);
         }
         let _lock = run.lock(&folder)?;
-        let is_old =
-            |state: &RunState| state.phase != RunPhase::Executing && state.updated_at < keep_since;
-        if !run
-            .state_in(&folder)
-            .is_ok_and(|state| is_old(&state) && may_remove(id, &state))
-        {
+        if !run.state_in(&folder).is_ok_and(|state| {
+            state.phase != RunPhase::Executing
+                && state.updated_at < keep_since
+                && may_remove(id, &state)
+        }) {
             return Ok(false);
         }
         folder.create_durably(REMOVAL_MARKER, b"")?;

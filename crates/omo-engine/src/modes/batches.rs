@@ -29,20 +29,23 @@ fn in_batches(tasks: &[Task], options: &ModeOptions) -> Vec<TaskGroup> {
     let size = usize::try_from(options.batch_size)
         .unwrap_or(usize::MAX)
         .max(1);
-    let is_stop = |task: &Task| {
-        task.stop_after
-            || needed
-                .get(task.id.as_str())
-                .is_some_and(|count| *count >= options.hub_k.max(1))
-    };
-    let batch = |(place, tasks): (usize, &[Task])| TaskGroup {
-        hard_stop: place == 0 || tasks.iter().any(is_stop),
-        ..group(
-            format!("batch-{}", place + 1),
-            format!("Batch {}", place + 1),
-            tasks.iter().map(|task| task.id.clone()).collect(),
-            place,
-        )
-    };
-    tasks.chunks(size).enumerate().map(batch).collect()
+    tasks
+        .chunks(size)
+        .enumerate()
+        .map(|(place, tasks)| TaskGroup {
+            hard_stop: place == 0
+                || tasks.iter().any(|task| {
+                    task.stop_after
+                        || needed
+                            .get(task.id.as_str())
+                            .is_some_and(|count| *count >= options.hub_k.max(1))
+                }),
+            ..group(
+                format!("batch-{}", place + 1),
+                format!("Batch {}", place + 1),
+                tasks.iter().map(|task| task.id.clone()).collect(),
+                place,
+            )
+        })
+        .collect()
 }

@@ -39,8 +39,11 @@ pub(super) fn flattened(mut plan: Plan) -> Plan {
         task.never_touch.extend(group.never_touch.iter().cloned());
         task.never_touch.dedup();
         if task.files.is_empty() {
-            let file = |path: &String| FileUse::new(path.clone(), FileAction::Modify);
-            task.files = group.may_touch.iter().map(file).collect();
+            task.files = group
+                .may_touch
+                .iter()
+                .map(|path| FileUse::new(path.clone(), FileAction::Modify))
+                .collect();
         }
     }
     plan.tasks = in_order(std::mem::take(&mut plan.tasks));

@@ -64,30 +64,24 @@ fn chains(tasks: &[Task]) -> Vec<Vec<usize>> {
 
 /// Each worker after the wave of all that it needs, and in none with another that may change the same file.
 fn in_waves(tasks: &[Task], chains: &[Vec<usize>], are_free: bool) -> Vec<TaskGroup> {
-    let of = |chain: &[usize]| -> Vec<&Task> {
-        chain.iter().filter_map(|place| tasks.get(*place)).collect()
-    };
     let mut wave_of: BTreeMap<&str, usize> = BTreeMap::new();
     let mut made: Vec<(usize, Vec<&Task>)> = Vec::new();
     for chain in chains {
-        let own = of(chain);
-        let is_own = |id: &String| own.iter().any(|task| task.id == *id);
+        let own: Vec<&Task> = chain.iter().filter_map(|place| tasks.get(*place)).collect();
         let needs = own
             .iter()
             .flat_map(|task| &task.deps)
-            .filter(|id| !is_own(id));
+            .filter(|id| own.iter().all(|task| task.id != **id));
         let mut wave = needs
             .filter_map(|id| wave_of.get(id.as_str()))
             .map(|wave| wave + 1)
             .max()
             .unwrap_or(0);
-        let collides = |other: &[&Task]| {
-            own.iter()
-                .any(|one| other.iter().any(|two| may_collide(one, two, are_free)))
-        };
         while made
             .iter()
-            .any(|(known, other)| *known == wave && collides(other))
+            .filter(|(known, _)| *known == wave)
+            .flat_map(|(_, others)| others)
+            .any(|other| own.iter().any(|task| may_collide(task, other, are_free)))
         {
             wave += 1;
         }
@@ -95,20 +89,22 @@ fn in_waves(tasks: &[Task], chains: &[Vec<usize>], are_free: bool) -> Vec<TaskGr
         made.push((wave, own));
     }
     made.sort_by_key(|(wave, _)| *wave);
-    let worker = |(wave, own): (usize, Vec<&Task>)| {
-        let (first, title) = own
-            .first()
-            .map(|task| (task.id.clone(), task.title.clone()))
-            .unwrap_or_default();
-        let ids = own.iter().map(|task| task.id.clone()).collect();
-        let isolation = GroupIsolation::Worktree;
-        TaskGroup {
-            isolation,
-            names_all_deps: true,
-            ..group(worker_id(&first), title, ids, wave)
-        }
-    };
-    made.into_iter().map(worker).collect()
+    made.into_iter()
+        .map(|(wave, own)| worker(wave, &own))
+        .collect()
+}
+
+fn worker(wave: usize, tasks: &[&Task]) -> TaskGroup {
+    let (first, title) = tasks
+        .first()
+        .map(|task| (task.id.clone(), task.title.clone()))
+        .unwrap_or_default();
+    let ids = tasks.iter().map(|task| task.id.clone()).collect();
+    TaskGroup {
+        isolation: GroupIsolation::Worktree,
+        names_all_deps: true,
+        ..group(worker_id(&first), title, ids, wave)
+    }
 }
 
 /// From the first task, so that it stays where the plan is edited around it; a branch can have this name.

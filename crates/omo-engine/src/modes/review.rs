@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use omo_core::text::list_some;
-use omo_plan::model::{Plan, ReviewTime, Task, TaskComplexity, TaskGroup, TaskKind};
+use omo_plan::model::{Plan, ReviewTime, Task, TaskComplexity, TaskKind};
 use omo_plan::proof::unproved_tasks;
 use omo_plan::task_graph;
 use omo_plan::{id, task_list::VERIFY_TASK_ID};
@@ -125,20 +125,23 @@ fn insert_review(plan: &mut Plan, part: &[String], unproved: &BTreeSet<String>, 
         contract: Some("a verdict, shown by commands".to_owned()),
         ..Task::new(id.clone(), title).with_body(body, [1, 1])
     };
-    let is_of_part = |id: &str| part.iter().any(|known| known == id);
     let place = plan
         .tasks
         .iter()
-        .rposition(|task| is_of_part(&task.id))
+        .rposition(|task| part.contains(&task.id))
         .map_or(plan.tasks.len(), |place| place + 1);
     plan.tasks.insert(place, review);
     // The review belongs to the group of the last of them: a stop after that group comes after the review.
-    let holds = |group: &&mut TaskGroup| group.tasks.iter().any(|id| is_of_part(id));
-    if let Some(group) = plan.groups.iter_mut().rev().find(holds) {
+    if let Some(group) = plan
+        .groups
+        .iter_mut()
+        .rev()
+        .find(|group| group.tasks.iter().any(|id| part.contains(id)))
+    {
         let place = group
             .tasks
             .iter()
-            .rposition(|id| is_of_part(id))
+            .rposition(|id| part.contains(id))
             .map_or(group.tasks.len(), |place| place + 1);
         group.tasks.insert(place, id);
     }

@@ -14,13 +14,16 @@ pub(super) fn arranged(plan: Plan) -> Plan {
     }
     let mut plan = plan;
     add_reviews(&mut plan, false);
-    let alone = |group: TaskGroup| TaskGroup {
-        wave: 0,
-        deps: Vec::new(),
-        isolation: GroupIsolation::Shared,
-        ..group
-    };
-    plan.groups = plan.groups.into_iter().map(alone).collect();
+    plan.groups = plan
+        .groups
+        .into_iter()
+        .map(|group| TaskGroup {
+            wave: 0,
+            deps: Vec::new(),
+            isolation: GroupIsolation::Shared,
+            ..group
+        })
+        .collect();
     plan.policy = RunPolicy {
         parallel: Parallelism::None,
         ..plan.policy

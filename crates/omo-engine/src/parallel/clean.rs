@@ -7,7 +7,7 @@ use omo_claude::supervisor::process_state;
 use omo_claude::supervisor::read_left_session;
 use omo_claude::worker_resources;
 use omo_core::text::sanitize;
-use omo_git::kept_work::{KeptWork, read_kept_work, release_kept_work};
+use omo_git::kept_work::{read_kept_work, release_kept_work};
 use omo_git::repository::GitRepository;
 use omo_git::worktree::{self, WorkerName, WorktreeError, WorktreeRemoval};
 use omo_process::parallel_map::parallel_map;
@@ -32,7 +32,7 @@ impl ParallelDriver<'_> {
         let fresh = Silence::new();
         let silence = if is_over { &self.silence } else { &fresh };
         for some in ids.chunks(WORK_TREES_AT_ONCE) {
-            let remove = |id: &&str| {
+            parallel_map(some, |id| {
                 remove_worker(
                     self.engine,
                     &self.repository,
@@ -41,10 +41,9 @@ impl ParallelDriver<'_> {
                     parallel,
                     silence,
                 )
-            };
-            parallel_map(some, remove)
-                .into_iter()
-                .collect::<Result<(), DriveError>>()?;
+            })
+            .into_iter()
+            .collect::<Result<(), DriveError>>()?;
         }
         Ok(())
     }
@@ -162,9 +161,10 @@ pub(super) fn release_merged_work(
     let Some(parallel) = &state.parallel else {
         return Ok(());
     };
-    let is_merged = |kept: &KeptWork| parallel.has_status(&kept.name, &[GroupStatus::Merged]);
     let mut kept = read_kept_work(repository, engine.run.id(), &parallel.policy.branch)?;
-    kept.retain(|kept| kept.is_in_branch && is_merged(kept));
+    kept.retain(|kept| {
+        kept.is_in_branch && parallel.has_status(&kept.name, &[GroupStatus::Merged])
+    });
     if kept.is_empty() {
         return Ok(());
     }
@@ -185,14 +185,13 @@ pub fn refresh_kept_work(run: &str, repository: &GitRepository, state: &mut RunS
     let Ok(kept) = read_kept_work(repository, run, &parallel.policy.branch) else {
         return;
     };
-    let is_elsewhere = |id: &&String| {
-        kept.iter()
-            .all(|kept| kept.name != **id || kept.is_in_branch)
-    };
     let gone: Vec<String> = parallel
         .groups
         .keys()
-        .filter(is_elsewhere)
+        .filter(|id| {
+            kept.iter()
+                .all(|kept| kept.name != **id || kept.is_in_branch)
+        })
         .cloned()
         .collect();
     parallel.forget_kept_work(&gone);

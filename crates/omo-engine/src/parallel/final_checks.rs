@@ -1,6 +1,6 @@
 //! The checks of the whole on the merged work, before a wave and before landing, in a work tree of their own.
 
-use omo_core::check::task_check::{TaskCheck, TaskCheckOutcome};
+use omo_core::check::task_check::TaskCheckOutcome;
 use omo_git::proved_worktree::ProvedWorktree;
 use omo_git::worktree;
 
@@ -24,20 +24,21 @@ impl ParallelDriver<'_> {
             return self.catch_up(state, parallel, &at);
         }
         if let Some(tree) = self.tree_checked_behind_wave(state, parallel)? {
-            let is_same = |now: &RunState| now.plan.final_checks == state.plan.final_checks;
-            let reused =
-                |now: &RunState| is_same(now).then_some(EventKind::WaveCheckReused { tree });
             return self
-                .record(|now| reused(now).into_iter().collect())
+                .record(|now| {
+                    (now.plan.final_checks == state.plan.final_checks)
+                        .then_some(EventKind::WaveCheckReused { tree })
+                        .into_iter()
+                        .collect()
+                })
                 .map(drop);
         }
-        let check = |tree: ProvedWorktree| {
+        self.in_tree_of(&parallel.policy, &parallel.tip, |tree| {
             self.engine
                 .in_tree(tree)
                 .run_final_checks(&mut SilentWatcher)
-        };
-        self.in_tree_of(&parallel.policy, &parallel.tip, check)
-            .map(drop)
+        })
+        .map(drop)
     }
 
     /// A red check that was green before holds the wave back; one that was red before may need later waves.
@@ -108,16 +109,14 @@ impl ParallelDriver<'_> {
             broken,
             groups,
         };
-        // An edited plan may have other checks by now.
-        let is_asked = |now: &RunState| {
-            now.plan.final_checks == state.plan.final_checks
+        self.record(|now| {
+            // An edited plan may have other checks by now.
+            if now.plan.final_checks == state.plan.final_checks
                 && now
                     .parallel
                     .as_ref()
                     .is_some_and(|known| known.tip == parallel.tip)
-        };
-        self.record(|now| {
-            if is_asked(now) {
+            {
                 vec![checked]
             } else {
                 Vec::new()
@@ -134,12 +133,11 @@ impl ParallelDriver<'_> {
         name: &str,
         places: &[usize],
     ) -> Result<Option<Vec<(usize, TaskCheckOutcome)>>, DriveError> {
-        let check = |tree: ProvedWorktree| {
+        self.in_tree_of(&parallel.policy, commit, |tree| {
             self.engine
                 .in_tree(tree)
                 .run_each_final_check(name, places, &mut SilentWatcher)
-        };
-        self.in_tree_of(&parallel.policy, commit, check)
+        })
     }
 
     /// Runs a closure in a work tree of the commit; `None` where none could be made, or no result is needed.
@@ -210,12 +208,17 @@ impl ParallelDriver<'_> {
         let folder = self
             .worker_name(FINAL_CHECKS_WORKER)?
             .path(&self.repository);
-        let is_as_now = |(check, outcome): (&TaskCheck, &TaskCheckOutcome)| {
-            outcome.is_green()
-                && outcome.setting == self.engine.environment.task_check_setting(check, &folder)
-        };
         let tree = self.repository.tree_of(&parallel.tip)?;
-        let is_same = tree == known.tree && known.checks.iter().zip(&known.outcomes).all(is_as_now);
+        let is_same = tree == known.tree
+            && known
+                .checks
+                .iter()
+                .zip(&known.outcomes)
+                .all(|(check, outcome)| {
+                    outcome.is_green()
+                        && outcome.setting
+                            == self.engine.environment.task_check_setting(check, &folder)
+                });
         Ok(is_same.then_some(tree))
     }
 }

@@ -99,11 +99,10 @@ impl ParallelDriver<'_> {
             }
         };
         if !branch.is_empty() && name != *branch {
-            let short = |name: &str| sanitize(name.trim_start_matches("refs/heads/"), 100);
             let why = format!(
                 "{} is checked out, and the run began on {}",
-                short(&name),
-                short(branch)
+                shown_branch(&name),
+                shown_branch(branch)
             );
             return self.refuse_absent_branch(&why, branch);
         }
@@ -258,13 +257,13 @@ impl ParallelDriver<'_> {
         match self.merge_user_commits(state, parallel, at)? {
             Ok(()) => Ok(()),
             Err((why, files)) => {
-                let by_hand = |_| {
+                let mut ways_out = Vec::new();
+                if !files.is_empty() {
                     let tip = sanitize(short_commit(&parallel.tip), 40);
-                    format!(
+                    ways_out.push(format!(
                         "`git merge {tip}` merges it by your hand: resolve the conflict, commit, and go on."
-                    )
-                };
-                let ways_out = files.first().map(by_hand).into_iter().collect();
+                    ));
+                }
                 self.refuse_landing(&why, files, ways_out)
             }
         }
@@ -380,6 +379,10 @@ fn links_reason(links: &[(String, String)]) -> Option<String> {
     Some(format!(
         "its link {path} leads out of the repository, to {target}{more} ({digest}); to try again merges it as it is"
     ))
+}
+
+fn shown_branch(reference: &str) -> String {
+    sanitize(reference.trim_start_matches("refs/heads/"), 100)
 }
 
 /// A person was asked about this very reason, and had the run go on.

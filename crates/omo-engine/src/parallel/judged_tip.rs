@@ -28,11 +28,10 @@ impl ParallelDriver<'_> {
             passed_tasks(state, group).filter_map(|task| task.last_end.as_ref()?.commit.clone());
         let commits: Vec<String> = committed.chain([good.clone()]).collect();
         let tip = self.repository.commit_of(&name.branch_reference())?;
-        let has_all = |tip: &String| {
+        let Some(tip) = tip.filter(|tip| {
             commits.iter().all(|it| it == tip)
                 || self.repository.contains(tip, &commits).unwrap_or(false)
-        };
-        let Some(tip) = tip.filter(has_all) else {
+        }) else {
             return Ok(Err(format!(
                 "the branch {} does not hold what its steps committed",
                 name.branch()

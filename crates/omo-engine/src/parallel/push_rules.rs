@@ -11,21 +11,20 @@ pub(crate) fn last_passed_commit<'s>(
     group: &TaskGroup,
     base: &'s str,
 ) -> &'s str {
-    let commit = |id: &String| {
-        let known = state
-            .tasks
-            .get(id)
-            .filter(|known| is_done(state, known.status))?;
-        Some((
-            known.updated_at,
-            known.last_end.as_ref()?.commit.as_deref()?,
-        ))
-    };
     // The last of equal ones.
     group
         .tasks
         .iter()
-        .filter_map(commit)
+        .filter_map(|id| {
+            let known = state
+                .tasks
+                .get(id)
+                .filter(|known| is_done(state, known.status))?;
+            Some((
+                known.updated_at,
+                known.last_end.as_ref()?.commit.as_deref()?,
+            ))
+        })
         .max_by_key(|(at, _)| *at)
         .map_or(base, |(_, commit)| commit)
 }

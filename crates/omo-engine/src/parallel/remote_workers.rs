@@ -15,7 +15,7 @@ use omo_remote::outcome::RemoteEnd;
 use super::{DriveError, ParallelDriver};
 use crate::event::EventKind;
 use crate::parallel::remote_branches::{count_launches, find_kept_launch};
-use crate::state::{RunPhase, RunState, TaskStatus};
+use crate::state::{RunPhase, TaskStatus};
 use crate::work::{CompletionReport, Engine, EngineError, SilentWatcher, WorkerCommit};
 use crate::{parallel_schedule, verbs};
 
@@ -141,13 +141,9 @@ impl ParallelDriver<'_> {
 
     /// Pauses a step whose judgement a dead supervisor began: no worker elsewhere begins one here.
     fn pause_unfinished_judgement(&self, group: &TaskGroup) -> Result<(), DriveError> {
-        let is_judged = |state: &RunState| state.phase == RunPhase::Executing;
-        let pause = |state: &RunState| {
-            verbs::pause_event(state, group, "its supervisor ended while it was judged")
-        };
         self.record(|state| {
-            pause(state)
-                .filter(|_| is_judged(state))
+            verbs::pause_event(state, group, "its supervisor ended while it was judged")
+                .filter(|_| state.phase == RunPhase::Executing)
                 .into_iter()
                 .collect()
         })
@@ -292,12 +288,11 @@ impl ParallelDriver<'_> {
         let own = self.repository.commit_of(&name.branch_reference())?;
         let mut kept = Vec::new();
         for (_, tip, keeper) in tips {
-            let is_held = |own: &String| {
+            if own.as_ref().is_some_and(|own| {
                 self.repository
                     .contains(own, std::slice::from_ref(&tip))
                     .unwrap_or(false)
-            };
-            if own.as_ref().is_some_and(is_held) {
+            }) {
                 release_kept(&self.repository, &keeper)?;
             } else {
                 kept.push(keeper.keep_reference());

@@ -53,9 +53,11 @@ impl ParallelDriver<'_> {
         if !self.pending.is_empty() {
             return Ok(());
         }
-        let has_failed =
-            |group: &&&TaskGroup| parallel.has_status(&group.id, &[GroupStatus::Failed]);
-        let failed: Vec<&TaskGroup> = groups.iter().filter(has_failed).copied().collect();
+        let failed: Vec<&TaskGroup> = groups
+            .iter()
+            .filter(|group| parallel.has_status(&group.id, &[GroupStatus::Failed]))
+            .copied()
+            .collect();
         if !failed.is_empty() && self.update_failed_sessions(state, parallel, &failed)? {
             // The outcome decides the next step.
             return Ok(());
@@ -221,10 +223,13 @@ impl ParallelDriver<'_> {
     ) -> Result<Vec<(&'g TaskGroup, PathBuf)>, DriveError> {
         let this = &*self;
         let made = parallel_map(groups, |group| this.prepare_work_tree(parallel, group));
-        let with_path = |(group, path): (&&'g TaskGroup, Result<Option<PathBuf>, DriveError>)| {
-            path.map(|path| path.map(|path| (*group, path))).transpose()
-        };
-        groups.iter().zip(made).filter_map(with_path).collect()
+        groups
+            .iter()
+            .zip(made)
+            .filter_map(|(group, path)| {
+                path.map(|path| path.map(|path| (*group, path))).transpose()
+            })
+            .collect()
     }
 
     fn start_clients(
@@ -562,17 +567,11 @@ impl ParallelDriver<'_> {
         temp: &Path,
         means: &LaunchConfig,
     ) -> Result<PathBuf, DriveError> {
-        let real = |path: &Path| {
-            path.canonicalize()
-                .unwrap_or_else(|_| path.to_owned())
-                .display()
-                .to_string()
-        };
         let rules = FenceRules {
             version: fence::RULES_VERSION,
-            main_checkout: real(self.engine.root),
-            writable: vec![real(temp)],
-            readable: vec![real(self.engine.run.folder())],
+            main_checkout: real_path(self.engine.root),
+            writable: vec![real_path(temp)],
+            readable: vec![real_path(self.engine.run.folder())],
             never_touch: group.never_touch.clone(),
         };
         let rules = serde_json::to_vec(&rules).unwrap_or_default();
@@ -582,10 +581,9 @@ impl ParallelDriver<'_> {
             rules: &rules,
         }
         .to_json();
-        let no_text = || std::io::Error::other("its path is no text");
         let file = file.ok_or_else(|| DriveError::File {
             path: rules.clone(),
-            source: no_text(),
+            source: std::io::Error::other("its path is no text"),
         })?;
         self.write_worker_file(&format!("{}-settings.json", group.id), file.as_bytes())
     }
@@ -622,14 +620,20 @@ impl ParallelDriver<'_> {
     }
 }
 
+fn real_path(path: &Path) -> String {
+    path.canonicalize()
+        .unwrap_or_else(|_| path.to_owned())
+        .display()
+        .to_string()
+}
+
 fn failed_task_reason(state: &RunState, group: &TaskGroup) -> String {
-    let failed = |id: &&String| {
+    let id = group.tasks.iter().find(|id| {
         state
             .tasks
             .get(*id)
             .is_some_and(|task| matches!(task.status, TaskStatus::Failed | TaskStatus::Unverified))
-    };
-    let id = group.tasks.iter().find(failed);
+    });
     let end = id.and_then(|id| state.tasks.get(id)?.last_end.as_ref());
     let word = state.plan.dialect.unit_word();
     match (id, end) {

@@ -131,14 +131,17 @@ impl ParallelDriver<'_> {
         }
         let next: Vec<Submission> = self.pending.drain(..next).collect();
         // Written first: an unrecorded worker would be started a second time.
-        let handed_over = |submission: &Submission| EventKind::WorkerSubmitted {
-            group: submission.values.group.clone(),
-            job: submission.values.job.clone(),
-            launch: submission.launch,
-            brief: submission.values.brief.clone(),
-            budget_micros: submission.micros,
-        };
-        self.record(|_| next.iter().map(handed_over).collect())?;
+        self.record(|_| {
+            next.iter()
+                .map(|submission| EventKind::WorkerSubmitted {
+                    group: submission.values.group.clone(),
+                    job: submission.values.job.clone(),
+                    launch: submission.launch,
+                    brief: submission.values.brief.clone(),
+                    budget_micros: submission.micros,
+                })
+                .collect()
+        })?;
         for submission in next {
             self.starts.begin(&submission.launcher, submission.values);
         }
@@ -177,18 +180,17 @@ impl ParallelDriver<'_> {
                 .parallel
                 .as_ref()
                 .map_or(0, |parallel| parallel.jobs().count());
-            let not_cancelled = |reason| EventKind::WorkerNotCancelled {
-                group: group.clone(),
-                job,
-                reason,
-            };
             let refused = EventKind::SubmissionRefused {
                 group: group.clone(),
                 how,
                 is_full: others > 1,
             };
             failed_cancel
-                .map(not_cancelled)
+                .map(|reason| EventKind::WorkerNotCancelled {
+                    group: group.clone(),
+                    job,
+                    reason,
+                })
                 .into_iter()
                 .chain([refused])
                 .collect()
@@ -253,17 +255,19 @@ impl ParallelDriver<'_> {
         micros: Option<u64>,
     ) -> WorkerBrief {
         let run = self.engine.run.id();
-        let task = |task: &&omo_plan::model::Task| BriefTask {
-            id: task.id.clone(),
-            message: task_commit_message(state, run, task),
-        };
         WorkerBrief {
             version: EXCHANGE_VERSION,
             run: run.to_owned(),
             group: group.id.clone(),
             base: base.to_owned(),
             prompt,
-            tasks: tasks_left(state, group).iter().map(task).collect(),
+            tasks: tasks_left(state, group)
+                .iter()
+                .map(|task| BriefTask {
+                    id: task.id.clone(),
+                    message: task_commit_message(state, run, task),
+                })
+                .collect(),
             setup: policy.setup.clone(),
             never_touch: group.never_touch.clone(),
             skips_permissions: policy.skips_permissions,

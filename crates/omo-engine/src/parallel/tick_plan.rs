@@ -19,19 +19,29 @@ impl ParallelDriver<'_> {
         state: &RunState,
         parallel: &ParallelState,
     ) -> Result<String, DriveError> {
-        let unticked = || Ok(parallel.tip.clone());
+        Ok(self
+            .commit_ticks(state, parallel)?
+            .unwrap_or_else(|| parallel.tip.clone()))
+    }
+
+    /// A commit of omo's own with the ticks; `None` where there is nothing to tick, or it cannot be made.
+    fn commit_ticks(
+        &self,
+        state: &RunState,
+        parallel: &ParallelState,
+    ) -> Result<Option<String>, DriveError> {
         let path = path_in_repository(&self.repository, self.engine.root, &state.plan.source.path);
-        let Some(path) = path else { return unticked() };
+        let Some(path) = path else { return Ok(None) };
         let Some(mut file) = committed_file(&self.repository, &parallel.tip, &path)? else {
-            return unticked();
+            return Ok(None);
         };
         let Some(ticked) = tick_merged(state, &file.bytes) else {
-            return unticked();
+            return Ok(None);
         };
         if ticked.text.as_bytes() == file.bytes
             || uncommitted_paths(&self.repository)?.contains(&path)
         {
-            return unticked();
+            return Ok(None);
         }
         let (_, index) = self.engine.run.log_file(INDEX_FILE)?;
         // An empty index is a broken one to git.
@@ -44,7 +54,7 @@ impl ParallelDriver<'_> {
         let tree = tree_with_file(&self.repository, &parallel.tip, &file, &index);
         let _ = std::fs::remove_file(&index);
         // The work matters most: it lands without ticks.
-        let Ok(tree) = tree else { return unticked() };
+        let Ok(tree) = tree else { return Ok(None) };
         let draft = CommitDraft {
             tip: &parallel.tip,
             merged: None,
@@ -52,11 +62,11 @@ impl ParallelDriver<'_> {
             message: &message,
         };
         let Ok(Ok(made)) = self.commit_for_user(&parallel.policy, &draft) else {
-            return unticked();
+            return Ok(None);
         };
         keep_commit(&self.repository, &self.worker_name(INTEGRATED)?, &made)?;
         let event = ticked.to_event(Some(made.clone()));
         self.record(|_| vec![event])?;
-        Ok(made)
+        Ok(Some(made))
     }
 }

@@ -29,8 +29,9 @@ impl ParallelDriver<'_> {
         let mut message = draft.message.to_owned();
         if !hooks.is_empty() {
             let user = self.user_git();
-            let ask = |tree| hooks.ask(&tree, draft, &user, self.engine.is_needed());
-            let asked = self.in_scratch_tree(policy, draft.tip, ask)?;
+            let asked = self.in_scratch_tree(policy, draft.tip, |tree| {
+                hooks.ask(&tree, draft, &user, self.engine.is_needed())
+            })?;
             message = match asked {
                 Ok(asked) => match asked? {
                     Ok(message) => message,

@@ -19,40 +19,32 @@ pub fn read_worker_log(
     state: &RunState,
     name: &str,
 ) -> Result<Result<String, String>, VerbRefusal> {
-    let groups = || state.plan.groups.iter().map(|group| group.id.as_str());
-    let number = |id: &str| {
-        id.strip_prefix(SESSION_PREFIX)
-            .or_else(|| id.strip_prefix(WORKER_PREFIX))
-            .map(str::to_owned)
-    };
-    let is_meant = |id: &str| {
-        id == name
-            || number(id).is_some_and(|number| name == number || name == format!("S{number}"))
-    };
-    let unknown = || {
-        let known: Vec<String> = groups().map(|id| sanitize(id, 40)).collect();
-        let message = format!("no worker of this run is called {}", sanitize(name, 60));
-        VerbRefusal::new(
-            VerbRefusalKind::NotFound,
-            message,
-            format!("there are {}", known.join(", ")),
-        )
-    };
-    let group = groups().find(|id| is_meant(id)).ok_or_else(unknown)?;
+    let groups = &state.plan.groups;
+    let group = groups
+        .iter()
+        .map(|group| group.id.as_str())
+        .find(|id| is_called(id, name))
+        .ok_or_else(|| {
+            let known: Vec<String> = groups.iter().map(|group| sanitize(&group.id, 40)).collect();
+            VerbRefusal::new(
+                VerbRefusalKind::NotFound,
+                format!("no worker of this run is called {}", sanitize(name, 60)),
+                format!("there are {}", known.join(", ")),
+            )
+        })?;
     let repository = GitRepository::find(engine.root);
     let launcher = state.parallel.as_ref().zip(repository.as_ref());
     let launcher =
         launcher.and_then(|(parallel, found)| find_launcher(engine, found, &parallel.policy, None));
-    let no_launcher = || {
-        VerbRefusal::new(
-            VerbRefusalKind::Precondition,
-            "the workers of this run were not handed to a launcher of your config.toml",
-            "`omo run show` says what their checks printed; `omo report --html` has their logs",
-        )
-    };
     let launcher = launcher
         .filter(|launcher| !launcher.profile.is_attached())
-        .ok_or_else(no_launcher)?;
+        .ok_or_else(|| {
+            VerbRefusal::new(
+                VerbRefusalKind::Precondition,
+                "the workers of this run were not handed to a launcher of your config.toml",
+                "`omo run show` says what their checks printed; `omo report --html` has their logs",
+            )
+        })?;
     let launch = count_launches(engine.run, group);
     if launch == 0 {
         let hint = "`omo run watch` shows when one is";
@@ -68,7 +60,7 @@ pub fn read_worker_log(
         log: log_path(engine, group, launch),
         ..JobValues::default()
     };
-    let no_command = || {
+    launcher.logs(&values).ok_or_else(|| {
         let launcher = &launcher.profile.name;
         VerbRefusal::new(
             VerbRefusalKind::Precondition,
@@ -77,6 +69,13 @@ pub fn read_worker_log(
                 "set `logs` of [launcher.{launcher}] in your config.toml, for runs that begin later"
             ),
         )
-    };
-    launcher.logs(&values).ok_or_else(no_command)
+    })
+}
+
+fn is_called(group: &str, name: &str) -> bool {
+    let number = group
+        .strip_prefix(SESSION_PREFIX)
+        .or_else(|| group.strip_prefix(WORKER_PREFIX));
+    group == name
+        || number.is_some_and(|number| name == number || name.strip_prefix('S') == Some(number))
 }

@@ -104,9 +104,6 @@ pub fn progress_file(state: &RunState, asked: RunScope) -> ProgressFile {
         (RunPhase::Ended { .. }, PlanOutcome::Failed) => "failed",
         (RunPhase::Executing | RunPhase::Cancelled { .. } | RunPhase::Ended { .. }, _) => "stopped",
     };
-    let step = |(id, status): &(String, ReportedStatus)| {
-        (id.clone(), progress_step(state.tasks.get(id), *status))
-    };
     ProgressFile {
         schema_version: "1",
         plan: state.plan.source.path.clone(),
@@ -121,7 +118,11 @@ pub fn progress_file(state: &RunState, asked: RunScope) -> ProgressFile {
         },
         current_step: current_step(state, &reached),
         status,
-        steps: reached.tasks.iter().map(step).collect(),
+        steps: reached
+            .tasks
+            .iter()
+            .map(|(id, status)| (id.clone(), progress_step(state.tasks.get(id), *status)))
+            .collect(),
         // No step is begun before that.
         entry_condition_checked: is_one_session && has_entry && has_begun,
         exit_condition_checked: is_one_session && reached.final_checks == FinalChecksResult::Pass,

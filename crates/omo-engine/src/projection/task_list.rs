@@ -60,27 +60,25 @@ pub(super) fn write(
     // Text from before the run's first write is the text that it was opened with.
     let is_first = writing.memory.last.0 != run;
     let name = SESSION_FILE;
-    let of = |before| task_folder::session_file(before, state, run);
     writing.write_output(
         &folders,
         output(
             name,
             folders.read(name)?,
             is_first,
-            of,
+            |before| task_folder::session_file(before, state, run),
             task_folder::session_values_of_run,
         ),
     )?;
     for task in &state.plan.tasks {
         let name = &format!("{TASKS_FOLDER}/{}.json", task.id);
-        let of = |before| task_folder::task_file(before, task, state, run);
         writing.write_output(
             &folders,
             output(
                 name,
                 folders.read(name)?,
                 is_first,
-                of,
+                |before| task_folder::task_file(before, task, state, run),
                 task_folder::task_values_of_run,
             ),
         )?;

@@ -73,23 +73,20 @@ fn task_end(
     known: Option<&TaskState>,
     lets_be_unproved: bool,
 ) -> Option<(EndedStatus, String)> {
-    let evidence = || {
-        known
-            .and_then(|known| known.last_end.as_ref())
-            .map(|end| end.evidence.clone())
-            .unwrap_or_default()
-    };
+    let evidence = known
+        .and_then(|known| known.last_end.as_ref())
+        .map(|end| end.evidence.clone())
+        .unwrap_or_default();
     match standing {
-        TaskStanding::Is(TaskStatus::Passed) => Some((EndedStatus::Done, evidence())),
-        TaskStanding::Is(TaskStatus::Claimed) => Some((
-            EndedStatus::Done,
-            format!("not checked by omo: {}", evidence()),
-        )),
+        TaskStanding::Is(TaskStatus::Passed) => Some((EndedStatus::Done, evidence)),
+        TaskStanding::Is(TaskStatus::Claimed) => {
+            Some((EndedStatus::Done, format!("not checked by omo: {evidence}")))
+        }
         TaskStanding::Is(TaskStatus::Unverified) if lets_be_unproved => {
-            Some((EndedStatus::Unproved, evidence()))
+            Some((EndedStatus::Unproved, evidence))
         }
         TaskStanding::Is(TaskStatus::Failed | TaskStatus::Unverified) => {
-            Some((EndedStatus::Failed, evidence()))
+            Some((EndedStatus::Failed, evidence))
         }
         TaskStanding::Is(TaskStatus::Skipped) => {
             let why = known

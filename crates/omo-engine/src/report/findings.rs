@@ -82,22 +82,23 @@ pub fn finding_lines<'a>(
 
 /// The commits that a branch of the user's lacks, each with the commands that bring it in.
 pub fn missing_commit_lines(state: &RunState) -> Vec<String> {
-    let line = |missing: &MissingCommit| {
-        let (word, task) = (state.plan.dialect.unit_word(), sanitize(&missing.task, 64));
-        let commit = short_commit(&missing.commit);
-        let place = match &missing.lacking {
-            Some(branch) => format!("not in {}, where the run began", branch_words(branch)),
-            None => "not in the branch that is checked out".to_owned(),
-        };
-        let commands = merge_commands(missing).join("` and `");
-        let brings = if missing.lacking.is_some() {
-            "bring"
-        } else {
-            "brings"
-        };
-        format!("{word} {task}: commit {commit} is {place}, and `{commands}` {brings} it in")
-    };
-    state.missing_commits.iter().map(line).collect()
+    state
+        .missing_commits
+        .iter()
+        .map(|missing| {
+            let (word, task) = (state.plan.dialect.unit_word(), sanitize(&missing.task, 64));
+            let commit = short_commit(&missing.commit);
+            let commands = merge_commands(missing).join("` and `");
+            let (place, brings) = match &missing.lacking {
+                Some(branch) => {
+                    let branch = branch_words(branch);
+                    (format!("not in {branch}, where the run began"), "bring")
+                }
+                None => ("not in the branch that is checked out".to_owned(), "brings"),
+            };
+            format!("{word} {task}: commit {commit} is {place}, and `{commands}` {brings} it in")
+        })
+        .collect()
 }
 
 pub fn merge_commands(missing: &MissingCommit) -> Vec<String> {

@@ -21,17 +21,17 @@ pub struct RunHeading {
 }
 
 pub fn run_heading(state: &RunState) -> RunHeading {
-    let heading = |kind, text: &str| RunHeading {
+    let (kind, text) = match &state.phase {
+        RunPhase::Executing if state.open_question().is_some() => {
+            (RunEnd::Waiting, "Waiting for you")
+        }
+        RunPhase::Executing => (RunEnd::Running, "Running"),
+        RunPhase::Cancelled { .. } => (RunEnd::Cancelled, "Cancelled"),
+        RunPhase::Ended { result } => return ended_heading(state, *result),
+    };
+    RunHeading {
         kind,
         text: text.to_owned(),
-    };
-    match &state.phase {
-        RunPhase::Executing if state.open_question().is_some() => {
-            heading(RunEnd::Waiting, "Waiting for you")
-        }
-        RunPhase::Executing => heading(RunEnd::Running, "Running"),
-        RunPhase::Cancelled { .. } => heading(RunEnd::Cancelled, "Cancelled"),
-        RunPhase::Ended { result } => ended_heading(state, *result),
     }
 }
 
@@ -108,13 +108,11 @@ impl<'a> AskedTasks<'a> {
             Some(scope) => part::selected_tasks(&state.plan, scope.selection),
             None => state.plan.tasks.iter().collect(),
         };
-        let standing =
-            |task: &'a Task| Some((task, view_standing(task, &state.standing(&task.id)?)));
         Self(
             tasks
                 .into_iter()
                 .filter(|task| !task.is_verification())
-                .filter_map(standing)
+                .filter_map(|task| Some((task, view_standing(task, &state.standing(&task.id)?))))
                 .collect(),
         )
     }
@@ -145,15 +143,12 @@ fn failed_part(state: &RunState, tasks: &AskedTasks<'_>) -> Option<String> {
             sanitize(&first.id, 64)
         ));
     }
-    let has_failed = |status| matches!(status, GroupStatus::Failed | GroupStatus::InConflict);
     let group = state.parallel.as_ref().and_then(|parallel| {
-        let failed = |id: &String| {
-            parallel
-                .groups
-                .get(id)
-                .is_some_and(|known| has_failed(known.status))
-        };
-        state.plan.groups.iter().find(|group| failed(&group.id))
+        state.plan.groups.iter().find(|group| {
+            parallel.groups.get(&group.id).is_some_and(|known| {
+                matches!(known.status, GroupStatus::Failed | GroupStatus::InConflict)
+            })
+        })
     });
     if let Some(group) = group {
         return Some(format!(

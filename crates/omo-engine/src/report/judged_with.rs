@@ -15,12 +15,6 @@ pub fn judged_with(known: &TaskState) -> Vec<String> {
     let Some(end) = known.last_end.as_ref().filter(|_| is_judged) else {
         return Vec::new();
     };
-    let files = |files: &[String]| {
-        sanitize(
-            &list_some(files.iter().map(String::as_str), NAMED_FILES),
-            400,
-        )
-    };
     let hooks = end.hook_changes.as_ref().map(|changes| {
         let judged = match &changes.unjudged {
             None => "its checks are green on that, too".to_owned(),
@@ -31,17 +25,22 @@ pub fn judged_with(known: &TaskState) -> Vec<String> {
         };
         format!(
             "hooks changed {} in its commit, and {judged}",
-            files(&changes.files)
+            named_files(&changes.files)
         )
     });
     let ignored = (!end.needed_ignored.is_empty()).then(|| {
         format!(
             "its checks are green only with the ignored {}",
-            files(&end.needed_ignored)
+            named_files(&end.needed_ignored)
         )
     });
     let judges = end.judge_notes.iter().map(|note| sanitize(note, 400));
     hooks.into_iter().chain(ignored).chain(judges).collect()
+}
+
+fn named_files(files: &[String]) -> String {
+    let files = list_some(files.iter().map(String::as_str), NAMED_FILES);
+    sanitize(&files, 400)
 }
 
 /// [`judged_with`] of all tasks.

@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use omo_core::money::format_dollars;
 use omo_core::text::{format_limit, list_some, name_some, pluralize, sanitize};
-use omo_plan::model::{Plan, PlannedState, RefusedCheck, ReviewTime, Task, TaskGroup};
+use omo_plan::model::{Plan, PlannedState, ReviewTime, Task, TaskGroup};
 use omo_plan::proof::TaskProof;
 
 use crate::billing::BillingFacts;
@@ -127,13 +127,6 @@ fn way(mode: ExecutionMode) -> &'static str {
 }
 
 fn sections(plan: &Plan, mode: ExecutionMode) -> Vec<(String, Vec<&Task>)> {
-    let tasks_of = |group: &TaskGroup| {
-        group
-            .tasks
-            .iter()
-            .filter_map(|id| plan.task(id))
-            .collect::<Vec<_>>()
-    };
     match mode {
         ExecutionMode::StepByStep => {
             vec![("In this order:".to_owned(), plan.work_tasks().collect())]
@@ -148,7 +141,7 @@ fn sections(plan: &Plan, mode: ExecutionMode) -> Vec<(String, Vec<&Task>)> {
                 } else {
                     ""
                 };
-                (format!("Batch {}{stop}", place + 1), tasks_of(group))
+                (format!("Batch {}{stop}", place + 1), tasks_of(plan, group))
             })
             .collect(),
         ExecutionMode::Waves => {
@@ -168,24 +161,29 @@ fn sections(plan: &Plan, mode: ExecutionMode) -> Vec<(String, Vec<&Task>)> {
                 .filter(|group| !group.tasks.is_empty())
                 .collect();
             groups.sort_by_key(|group| group.wave);
-            let heading = |group: &TaskGroup| {
-                let title = if group.title.is_empty() {
-                    String::new()
-                } else {
-                    format!(": {}", sanitize(&group.title, 60))
-                };
-                format!(
-                    "Wave {}, worker {}{title}",
-                    group.wave + 1,
-                    sanitize(&group.id, 60)
-                )
-            };
             groups
                 .into_iter()
-                .map(|group| (heading(group), tasks_of(group)))
+                .map(|group| (worker_heading(group), tasks_of(plan, group)))
                 .collect()
         }
     }
+}
+
+fn tasks_of<'a>(plan: &'a Plan, group: &TaskGroup) -> Vec<&'a Task> {
+    group.tasks.iter().filter_map(|id| plan.task(id)).collect()
+}
+
+fn worker_heading(group: &TaskGroup) -> String {
+    let title = if group.title.is_empty() {
+        String::new()
+    } else {
+        format!(": {}", sanitize(&group.title, 60))
+    };
+    format!(
+        "Wave {}, worker {}{title}",
+        group.wave + 1,
+        sanitize(&group.id, 60)
+    )
 }
 
 /// Each task with the earliest wave by its dependencies.
@@ -235,10 +233,6 @@ fn task_row(plan: &Plan, task: &Task) -> String {
 }
 
 pub fn proof_words(plan: &Plan, task: &Task) -> String {
-    let is_reviewed = || {
-        let mut reviews = plan.tasks.iter().filter(|review| review.is_verification());
-        reviews.any(|review| review.deps.contains(&task.id))
-    };
     match TaskProof::from(task) {
         _ if task.is_verification() => "verdict".to_owned(),
         _ if task.state == PlannedState::Done => "done before".to_owned(),
@@ -246,16 +240,21 @@ pub fn proof_words(plan: &Plan, task: &Task) -> String {
         TaskProof::OwnChecks(count) => pluralize(count, "check"),
         TaskProof::Task(id) => format!("check of {}", sanitize(id, 64)),
         TaskProof::FinalChecks => "check of the whole".to_owned(),
-        TaskProof::None if is_reviewed() => "review".to_owned(),
+        TaskProof::None if is_reviewed(plan, task) => "review".to_owned(),
         TaskProof::None => "nothing".to_owned(),
     }
+}
+
+fn is_reviewed(plan: &Plan, task: &Task) -> bool {
+    let mut reviews = plan.tasks.iter().filter(|review| review.is_verification());
+    reviews.any(|review| review.deps.contains(&task.id))
 }
 
 /// The commands that the plan names as checks and that are not run, each with its reason; empty without any.
 pub fn refused_lines(plan: &Plan) -> Vec<String> {
     let heading =
         "Not run as checks; a check ends by itself, and its status says something:".to_owned();
-    let row = |refused: &RefusedCheck| {
+    let rows = plan.refused_checks.iter().take(MAX_NAMES).map(|refused| {
         let task = refused.task.as_deref().unwrap_or(FINAL_CHECKS_ID);
         format!(
             "  {}  {}: {}",
@@ -263,8 +262,7 @@ pub fn refused_lines(plan: &Plan) -> Vec<String> {
             sanitize(&refused.command, 160),
             refused.concern
         )
-    };
-    let rows = plan.refused_checks.iter().take(MAX_NAMES).map(row);
+    });
     let more = plan.refused_checks.len().saturating_sub(MAX_NAMES);
     let more = (more > 0).then(|| format!("  … and {more} more"));
     let has_one = !plan.refused_checks.is_empty();

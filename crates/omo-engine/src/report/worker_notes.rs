@@ -47,12 +47,11 @@ pub(crate) fn worker_notes(state: &RunState, own: &str) -> String {
 
 pub(super) fn note_lines(state: &RunState) -> impl Iterator<Item = String> {
     let word = state.plan.dialect.unit_word();
-    let line = move |note: &TaskNote| {
+    state.notes.iter().map(move |note| {
         format!(
             "{word} {} left a note: {}",
             sanitize(&note.task, 64),
             sanitize(&note.text, TaskNote::MAX_CHARS)
         )
-    };
-    state.notes.iter().map(line)
+    })
 }

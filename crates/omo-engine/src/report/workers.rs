@@ -102,10 +102,10 @@ pub fn worker_warnings(state: &RunState) -> Vec<String> {
         .lost_contacts()
         .map(|(peer, lost)| lost_contact_text(peer, &lost.reason));
     let strays = parallel.groups.iter().flat_map(|(id, known)| {
-        let text = move |(job, why): (&String, &String)| {
-            format!("{}: {}", worker_name(id), stray_worker_text(job, why))
-        };
-        known.stray_workers.iter().map(text)
+        known
+            .stray_workers
+            .iter()
+            .map(move |(job, why)| format!("{}: {}", worker_name(id), stray_worker_text(job, why)))
     });
     lost.chain(strays).collect()
 }
@@ -133,13 +133,12 @@ fn row(state: &RunState, group: &TaskGroup, known: Option<&GroupState>) -> [Stri
 
 /// A session whose steps were all left out: nothing of it was merged.
 pub(crate) fn is_left_out(state: &RunState, group: &TaskGroup) -> bool {
-    let is_skipped = |id| {
+    group.tasks.iter().all(|id| {
         state
             .tasks
             .get(id)
             .is_some_and(|known| known.status == TaskStatus::Skipped)
-    };
-    group.tasks.iter().all(is_skipped)
+    })
 }
 
 pub(crate) fn status_word(
@@ -172,13 +171,6 @@ fn user_branch_lines(parallel: &ParallelState) -> Vec<String> {
     } else {
         format!("Your branch `{}`", inline_code(name, 100))
     };
-    let moved = |from: &str, to: &str| {
-        format!(
-            "{name} moved from {} to {}",
-            short_commit_code(from),
-            short_commit_code(to)
-        )
-    };
     let mut lines = match (&parallel.landed, &parallel.landed_before) {
         (Some((from, to)), _) if from == to => {
             return vec![format!(
@@ -190,11 +182,14 @@ fn user_branch_lines(parallel: &ParallelState) -> Vec<String> {
             let notes = unsigned_line(parallel)
                 .into_iter()
                 .chain(elsewhere_line(parallel));
-            return [moved(from, to)].into_iter().chain(notes).collect();
+            return [moved_text(&name, from, to)]
+                .into_iter()
+                .chain(notes)
+                .collect();
         }
         (None, Some((from, to))) => vec![format!(
             "{} before; nothing of what followed is in it",
-            moved(from, to)
+            moved_text(&name, from, to)
         )],
         (None, None) => vec![format!("{name} was not moved: nothing of this is in it")],
     };
@@ -218,6 +213,14 @@ fn user_branch_lines(parallel: &ParallelState) -> Vec<String> {
         ));
     }
     lines
+}
+
+fn moved_text(branch: &str, from: &str, to: &str) -> String {
+    format!(
+        "{branch} moved from {} to {}",
+        short_commit_code(from),
+        short_commit_code(to)
+    )
 }
 
 /// A worker on another machine has no key of its user.
@@ -294,15 +297,17 @@ pub(crate) fn broken_check_text(
     broken: &[usize],
     groups: &[String],
 ) -> String {
-    let command = |place: &usize| {
-        let command = state
-            .plan
-            .final_checks
-            .get(*place)
-            .map_or("", |check| check.command.as_str());
-        format!("`{}`", inline_code(command, 200))
-    };
-    let commands: Vec<String> = broken.iter().map(command).collect();
+    let commands: Vec<String> = broken
+        .iter()
+        .map(|place| {
+            let command = state
+                .plan
+                .final_checks
+                .get(*place)
+                .map_or("", |check| check.command.as_str());
+            format!("`{}`", inline_code(command, 200))
+        })
+        .collect();
     let word = if broken.len() == 1 { "was" } else { "were" };
     let groups: Vec<String> = groups.iter().map(|group| worker_name(group)).collect();
     format!(
@@ -343,13 +348,13 @@ fn run_of(branch: &str) -> Option<&str> {
 
 /// Name of a worker: by the session of the plan that it does, or by its first task.
 pub fn worker_name(id: &str) -> String {
-    let named = |prefix, name: &str| {
-        id.strip_prefix(prefix)
-            .map(|rest| format!("{name} {}", sanitize(rest, 40)))
-    };
-    named(SESSION_PREFIX, "Session")
-        .or_else(|| named(WORKER_PREFIX, "Worker"))
-        .unwrap_or_else(|| sanitize(id, 40))
+    if let Some(number) = id.strip_prefix(SESSION_PREFIX) {
+        format!("Session {}", sanitize(number, 40))
+    } else if let Some(task) = id.strip_prefix(WORKER_PREFIX) {
+        format!("Worker {}", sanitize(task, 40))
+    } else {
+        sanitize(id, 40)
+    }
 }
 
 fn short_commit_code(commit: &str) -> String {

@@ -56,16 +56,23 @@ impl ClientPolicyRequest {
             ..
         } = &self.policy;
         let number = |value: &u32| (*value > 0).then(|| value.to_string());
-        let quoted = |value: &String| quote_shell_word(value);
+
         let mut given: Vec<(&str, Option<String>)> = vec![
             ("--max-sessions", number(max_at_once)),
             ("--max-budget-usd", budget_micros.map(decimal_dollars)),
             ("--time-limit", number(time_limit_seconds)),
-            ("--model", model.as_ref().map(quoted)),
-            ("--launcher", launcher.as_ref().map(quoted)),
-            ("--launcher-remote", launcher_remote.as_ref().map(quoted)),
+            ("--model", model.as_deref().map(quote_shell_word)),
+            ("--launcher", launcher.as_deref().map(quote_shell_word)),
+            (
+                "--launcher-remote",
+                launcher_remote.as_deref().map(quote_shell_word),
+            ),
         ];
-        given.extend(allow.iter().map(|rule| ("--allow", Some(quoted(rule)))));
+        given.extend(
+            allow
+                .iter()
+                .map(|rule| ("--allow", Some(quote_shell_word(rule)))),
+        );
         let with_value = given
             .into_iter()
             .filter_map(|(name, value)| Some(format!(" {name} {}", value?)));
@@ -85,7 +92,7 @@ impl ClientPolicyRequest {
 pub fn parse_budget(value: &str) -> Result<u64, String> {
     let wrong = || "needs an amount in US dollars, such as 5 or 0.50".to_owned();
     let (whole, part) = value.split_once('.').unwrap_or((value, "0"));
-    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+
     if !is_number(whole) || !is_number(part) || part.len() > DECIMALS {
         return Err(wrong());
     }
@@ -100,6 +107,10 @@ pub fn parse_budget(value: &str) -> Result<u64, String> {
     Some(whole * 1_000_000 + part)
         .filter(|micros| *micros > 0)
         .ok_or_else(wrong)
+}
+
+fn is_number(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 #[cfg(test)]

@@ -40,23 +40,27 @@ pub fn strategy_of_mode(plan: &Plan, mode: ExecutionMode) -> RunStrategy {
 }
 
 pub fn selected_groups(plan: &Plan, part: PlanSelection) -> Vec<&TaskGroup> {
-    let holds = |group: &&TaskGroup| match part {
-        PlanSelection::Whole => true,
-        PlanSelection::Step(number) => group.tasks.iter().any(|id| id.parse() == Ok(number)),
-        PlanSelection::Session(number) => is_session(group, number),
-    };
-    plan.groups.iter().filter(holds).collect()
+    plan.groups
+        .iter()
+        .filter(|group| match part {
+            PlanSelection::Whole => true,
+            PlanSelection::Step(number) => group.tasks.iter().any(|id| id.parse() == Ok(number)),
+            PlanSelection::Session(number) => is_session(group, number),
+        })
+        .collect()
 }
 
 pub fn selected_tasks(plan: &Plan, part: PlanSelection) -> Vec<&Task> {
-    let is_meant = |task: &&Task| match part {
-        PlanSelection::Whole => true,
-        PlanSelection::Step(number) => task.id.parse() == Ok(number),
-        PlanSelection::Session(number) => plan
-            .group_of(&task.id)
-            .is_some_and(|(_, group)| is_session(group, number)),
-    };
-    plan.tasks.iter().filter(is_meant).collect()
+    plan.tasks
+        .iter()
+        .filter(|task| match part {
+            PlanSelection::Whole => true,
+            PlanSelection::Step(number) => task.id.parse() == Ok(number),
+            PlanSelection::Session(number) => plan
+                .group_of(&task.id)
+                .is_some_and(|(_, group)| is_session(group, number)),
+        })
+        .collect()
 }
 
 fn is_session(group: &TaskGroup, number: u64) -> bool {

@@ -54,30 +54,33 @@ impl RunScope {
             .into_iter()
             .map(|task| task.id.clone())
             .collect();
-        let is_meant = |id: &String| meant.contains(id);
+
         let is_whole = self.selection == PlanSelection::Whole;
         let in_one_tree = !is_whole
             || !omo_plan::strategy::RunStrategy::for_plan(&plan).starts_clients()
             || self.is_foreground;
         let mut plan = plan;
-        plan.tasks.retain(|task| is_meant(&task.id));
+        plan.tasks.retain(|task| meant.contains(&task.id));
         plan.refused_checks
-            .retain(|refused| refused.task.as_ref().is_none_or(is_meant));
+            .retain(|refused| refused.task.as_ref().is_none_or(|id| meant.contains(id)));
         for task in &mut plan.tasks {
-            task.deps.retain(is_meant);
+            task.deps.retain(|id| meant.contains(id));
         }
         for group in &mut plan.groups {
-            group.tasks.retain(is_meant);
+            group.tasks.retain(|id| meant.contains(id));
         }
         plan.groups.retain(|group| !group.tasks.is_empty());
         if in_one_tree {
-            let alone = |group: TaskGroup| TaskGroup {
-                wave: 0,
-                deps: Vec::new(),
-                isolation: GroupIsolation::Shared,
-                ..group
-            };
-            plan.groups = plan.groups.into_iter().map(alone).collect();
+            plan.groups = plan
+                .groups
+                .into_iter()
+                .map(|group| TaskGroup {
+                    wave: 0,
+                    deps: Vec::new(),
+                    isolation: GroupIsolation::Shared,
+                    ..group
+                })
+                .collect();
             plan.policy = RunPolicy {
                 parallel: Parallelism::None,
                 ..plan.policy

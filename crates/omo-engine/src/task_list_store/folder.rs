@@ -150,10 +150,12 @@ impl TaskListFolder {
             return Ok(0);
         };
         let bytes = folder.read(EVIDENCE_LOG, MAX_BYTES)?.unwrap_or_default();
-        let is_object = |line: &&[u8]| {
-            serde_json::from_slice::<serde_json::Map<String, serde_json::Value>>(line).is_ok()
-        };
-        Ok(bytes.split(|byte| *byte == b'\n').filter(is_object).count())
+        Ok(bytes
+            .split(|byte| *byte == b'\n')
+            .filter(|line| {
+                serde_json::from_slice::<serde_json::Map<String, serde_json::Value>>(line).is_ok()
+            })
+            .count())
     }
 
     /// Locks the session against other processes until the guard is dropped.
@@ -238,11 +240,10 @@ impl LockedTaskList {
             EVIDENCE,
         ];
         let aside = |name: &str, number: usize| format!("{name}.before-{number}");
-        let is_free = |number: &usize| {
+        let Some(number) = (1..=names.len() + 1).find(|number| {
             kept.iter()
                 .all(|name| !names.contains(&aside(name, *number)))
-        };
-        let Some(number) = (1..=names.len() + 1).find(is_free) else {
+        }) else {
             return Ok(());
         };
         if let Some(bytes) = folder.read(SESSION_FILE, MAX_BYTES)? {

@@ -1,6 +1,7 @@
 //! Attempts: a worker begins with a task, is judged by measurements, gives up, or is gone.
 
 use std::collections::BTreeSet;
+use std::slice;
 
 use omo_core::check::counterfactual::CheckCounterfactual;
 use omo_core::check::task_check::{TaskCheck, TaskCheckOutcome, TaskCheckVerdict};
@@ -37,13 +38,6 @@ pub struct AttemptStart {
 /// An unknown task, one out of turn, one with another worker, or an open question is refused.
 pub fn may_start<'a>(state: &'a RunState, id: &str) -> Result<&'a Task, VerbRefusal> {
     let task = find_task(state, id)?;
-    let precondition = |message: String| {
-        VerbRefusal::new(
-            VerbRefusalKind::Precondition,
-            message,
-            "`omo agent next` says what comes next",
-        )
-    };
     match state.standing(id) {
         Some(TaskStanding::Is(TaskStatus::Running)) => {
             let message = format!(
@@ -60,7 +54,7 @@ pub fn may_start<'a>(state: &'a RunState, id: &str) -> Result<&'a Task, VerbRefu
                 TaskStanding::Is(TaskStatus::Passed) => String::new(),
                 TaskStanding::Is(_) => format!("; `omo run retry {id}` has it done again"),
             };
-            return Err(precondition(format!("{id} is {}{more}", standing.word())));
+            return Err(out_of_turn(format!("{id} is {}{more}", standing.word())));
         }
         _ => {}
     }
@@ -69,8 +63,16 @@ pub fn may_start<'a>(state: &'a RunState, id: &str) -> Result<&'a Task, VerbRefu
         NextAction::Ask(question) => Err(unanswered_refusal(question)),
         NextAction::Start(ready) if ready.iter().any(|one| one.id == id) => Ok(task),
         NextAction::Over => Err(ended_refusal("`omo run resume` goes on with it")),
-        _ => Err(precondition(format!("it is not the turn of {id}"))),
+        _ => Err(out_of_turn(format!("it is not the turn of {id}"))),
     }
+}
+
+fn out_of_turn(message: String) -> VerbRefusal {
+    VerbRefusal::new(
+        VerbRefusalKind::Precondition,
+        message,
+        "`omo agent next` says what comes next",
+    )
 }
 
 fn is_next_in_group(state: &RunState, task: &Task) -> bool {
@@ -250,11 +252,6 @@ pub fn judge_attempt(
         _ => (None, None, None),
     };
     let hook_changes = all_hook_changes(state, &id, hooks.as_ref());
-    let is_by_hooks = |file: &String| {
-        hook_changes
-            .as_ref()
-            .is_some_and(|changes| changes.files.contains(file))
-    };
     let end = AttemptEnd {
         attempt,
         evidence: summarize_outcomes(&outcomes),
@@ -262,7 +259,11 @@ pub fn judge_attempt(
         out_of_scope: measured
             .out_of_scope
             .into_iter()
-            .filter(|file| !is_by_hooks(file))
+            .filter(|file| {
+                !hook_changes
+                    .as_ref()
+                    .is_some_and(|changes| changes.files.contains(file))
+            })
             .collect(),
         missing: measured.missing,
         changed_check_files: measured.changed_check_files,
@@ -437,20 +438,17 @@ pub(crate) fn has_done_task(state: &RunState, events: &[EventKind]) -> bool {
 
 /// The events end a task of this state for good, and have its changes taken back.
 pub fn reverts_changes(state: &RunState, events: &[EventKind]) -> bool {
-    let is_kept = |id: &str| {
-        let ground = state
-            .tasks
-            .get(id)
-            .and_then(|known| known.baseline.as_ref());
-        ground.is_some_and(|ground| ground.snapshot.is_some())
-    };
     events.iter().any(|event| match event {
         EventKind::TaskFailed {
             task,
             is_final: true,
             ..
         } => {
-            is_kept(task)
+            let baseline = state
+                .tasks
+                .get(task)
+                .and_then(|known| known.baseline.as_ref());
+            baseline.is_some_and(|baseline| baseline.snapshot.is_some())
                 && state
                     .plan
                     .task(task)
@@ -462,22 +460,24 @@ pub fn reverts_changes(state: &RunState, events: &[EventKind]) -> bool {
 
 /// The same events, with the snapshot `left` in the one that ends a task for good.
 pub fn with_snapshot(events: Vec<EventKind>, left: Option<&String>) -> Vec<EventKind> {
-    let with = |event| match event {
-        EventKind::TaskFailed {
-            task,
-            is_final: true,
-            end,
-        } => EventKind::TaskFailed {
-            task,
-            is_final: true,
-            end: AttemptEnd {
-                snapshot: left.cloned(),
-                ..end
+    events
+        .into_iter()
+        .map(|event| match event {
+            EventKind::TaskFailed {
+                task,
+                is_final: true,
+                end,
+            } => EventKind::TaskFailed {
+                task,
+                is_final: true,
+                end: AttemptEnd {
+                    snapshot: left.cloned(),
+                    ..end
+                },
             },
-        },
-        other => other,
-    };
-    events.into_iter().map(with).collect()
+            other => other,
+        })
+        .collect()
 }
 
 fn needs_verdict(state: &RunState, task: &Task) -> bool {
@@ -523,24 +523,26 @@ fn claim_event(
 }
 
 fn summarize_outcomes(outcomes: &[(usize, &(TaskCheck, TaskCheckOutcome))]) -> String {
-    let of = |(_, (check, outcome)): &(usize, &(TaskCheck, TaskCheckOutcome))| {
-        let reason = outcome.printed.reason().filter(|_| !outcome.is_green());
-        let reason = reason
-            .map(|reason| format!(": {}", sanitize(reason, 160)))
-            .unwrap_or_default();
-        let command = sanitize(&check.command, 120).replace('`', "'");
-        format!("`{command}` {}{reason}", sanitize(outcome.describe(), 160))
-    };
     if outcomes.is_empty() {
         return "its checks were not run".to_owned();
     }
     let red = outcomes
         .iter()
         .find(|(_, (_, outcome))| !outcome.is_green());
-    red.map_or_else(
-        || outcomes.iter().map(of).collect::<Vec<_>>().join("; "),
-        of,
-    )
+    let shown = red.map_or(outcomes, slice::from_ref).iter();
+    let texts: Vec<String> = shown
+        .map(|(_, (check, outcome))| outcome_text(check, outcome))
+        .collect();
+    texts.join("; ")
+}
+
+fn outcome_text(check: &TaskCheck, outcome: &TaskCheckOutcome) -> String {
+    let reason = outcome.printed.reason().filter(|_| !outcome.is_green());
+    let reason = reason
+        .map(|reason| format!(": {}", sanitize(reason, 160)))
+        .unwrap_or_default();
+    let command = sanitize(&check.command, 120).replace('`', "'");
+    format!("`{command}` {}{reason}", sanitize(outcome.describe(), 160))
 }
 
 /// The fault of changes against the fence. No attempt follows: a worker that crossed it is not sent back alone.

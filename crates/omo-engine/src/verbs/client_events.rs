@@ -53,31 +53,27 @@ pub fn client_end_events(
         group: group.id.clone(),
         reason: why,
     };
-    let in_words = |why: &str| match sanitize(detail, 200) {
-        detail if detail.is_empty() => why.to_owned(),
-        detail => format!("{why}: {detail}"),
-    };
     let events: Vec<Option<EventKind>> = match follow_up {
         FollowUp::Settled | FollowUp::Resume { .. } => Vec::new(),
         FollowUp::FailAttempt(why) => return failed_attempt_events(state, group, why, files),
         FollowUp::Hold(why) => {
             vec![running_task_in(state, group).map(|(id, _)| lost_worker_event(state, id, why))]
         }
-        FollowUp::HoldOrAsk(why) => {
-            let is_last = |id: &str| {
-                state
+        FollowUp::HoldOrAsk(why) => match running_task_in(state, group) {
+            Some((id, _))
+                if state
                     .tasks
                     .get(id)
-                    .is_some_and(|task| task.lost_workers + 1 >= MAX_LOST_WORKERS)
-            };
-            match running_task_in(state, group) {
-                Some((id, _)) if is_last(id) => {
-                    vec![pause_event(state, group, why), Some(stuck(in_words(why)))]
-                }
-                Some((id, _)) => vec![Some(lost_worker_event(state, id, why))],
-                None => Vec::new(),
+                    .is_some_and(|task| task.lost_workers + 1 >= MAX_LOST_WORKERS) =>
+            {
+                vec![
+                    pause_event(state, group, why),
+                    Some(stuck(with_detail(why, detail))),
+                ]
             }
-        }
+            Some((id, _)) => vec![Some(lost_worker_event(state, id, why))],
+            None => Vec::new(),
+        },
         FollowUp::WaitUntil(Some(until)) => {
             let limit = EventKind::LimitReached {
                 group: group.id.clone(),
@@ -97,9 +93,19 @@ pub fn client_end_events(
                 ))),
             ]
         }
-        FollowUp::Ask(why) => vec![pause_event(state, group, why), Some(stuck(in_words(why)))],
+        FollowUp::Ask(why) => vec![
+            pause_event(state, group, why),
+            Some(stuck(with_detail(why, detail))),
+        ],
     };
     events.into_iter().flatten().collect()
+}
+
+fn with_detail(why: &str, detail: &str) -> String {
+    match sanitize(detail, 200) {
+        detail if detail.is_empty() => why.to_owned(),
+        detail => format!("{why}: {detail}"),
+    }
 }
 
 /// The work of the running task is lost: there is nothing to judge and nothing to take back.

@@ -98,14 +98,13 @@ pub fn give_verdict(
         ));
     }
     if verdict.passed {
-        let refused = |why| {
+        evidence_rules::check_passing_verdict(state, &verdict).map_err(|why| {
             VerbRefusal::new(
                 VerbRefusalKind::NotGreen,
                 format!("PASS does not count: {why}"),
                 PASS_HINT,
             )
-        };
-        evidence_rules::check_passing_verdict(state, &verdict).map_err(refused)?;
+        })?;
         // A task that is done again is none that a passing verdict could name.
         return Ok(vec![EventKind::VerdictGiven {
             verdict: PlanVerdict {
@@ -133,11 +132,13 @@ pub fn give_verdict(
         ));
     }
     // A verification begins when every task is done: one that is not came later.
-    let is_new = |task: &Task| {
-        let known = state.tasks.get(&task.id);
-        known.is_some_and(|known| matches!(known.status, TaskStatus::Pending | TaskStatus::Held))
-    };
-    if verdict.reopen.is_empty() && !state.plan.tasks.iter().any(is_new) {
+    if verdict.reopen.is_empty()
+        && !state.plan.tasks.iter().any(|task| {
+            let known = state.tasks.get(&task.id);
+            known
+                .is_some_and(|known| matches!(known.status, TaskStatus::Pending | TaskStatus::Held))
+        })
+    {
         return Err(VerbRefusal::new(
             VerbRefusalKind::Usage,
             "FAIL names nothing that is to be done again",
@@ -193,18 +194,11 @@ pub fn add_task(
     _caller: &VerbCaller,
     task: Task,
 ) -> Result<EventKind, VerbRefusal> {
-    let refused = |message: String, hint: &str| {
-        Err(VerbRefusal::new(
-            VerbRefusalKind::Precondition,
-            message,
-            hint.to_owned(),
-        ))
-    };
     if !state.is_task_list() {
-        return refused(
-            "the tasks of this run are those of its plan".to_owned(),
+        return Err(precondition(
+            "the tasks of this run are those of its plan",
             "edit the plan, then `omo run resume` takes it in",
-        );
+        ));
     }
     if state.phase != RunPhase::Executing {
         return Err(ended_refusal("`omo run resume` goes on with it"));
@@ -217,32 +211,32 @@ pub fn add_task(
         ));
     }
     if task.is_verification() || task.id == omo_plan::task_list::VERIFY_TASK_ID {
-        return refused(
-            "the verification is no task that is added".to_owned(),
+        return Err(precondition(
+            "the verification is no task that is added",
             NEXT_HINT,
-        );
+        ));
     }
     if state.plan.task(&task.id).is_some() {
-        return refused(
+        return Err(precondition(
             format!("there is a {} {} already", task_word(state), task.id),
             "take another number",
-        );
+        ));
     }
     if state.plan.tasks.len() >= MAX_PLAN_TASKS {
-        return refused(
+        return Err(precondition(
             format!("a run has at most {MAX_PLAN_TASKS} tasks"),
             NEXT_HINT,
-        );
+        ));
     }
     for id in &task.deps {
         if find_task(state, id)?.is_verification() {
-            return refused(
+            return Err(precondition(
                 format!(
                     "{} would wait for the verification, which comes after all tasks",
                     task.id
                 ),
                 NEXT_HINT,
-            );
+            ));
         }
     }
     let mut added = task;
@@ -251,6 +245,10 @@ pub fn add_task(
     Ok(EventKind::TaskAdded {
         task: Box::new(added),
     })
+}
+
+fn precondition(message: impl Into<String>, hint: &str) -> VerbRefusal {
+    VerbRefusal::new(VerbRefusalKind::Precondition, message, hint)
 }
 
 fn task_word(state: &RunState) -> &'static str {

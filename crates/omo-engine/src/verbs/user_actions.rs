@@ -2,9 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use omo_core::recorded_answer::RecordedAnswer;
 use omo_core::text::sanitize;
-use omo_plan::model::{Dialect, Plan, PlannedState, Task, TaskGroup};
+use omo_plan::model::{Plan, PlannedState, Task};
 use omo_plan::plan_summary::SESSION_PREFIX;
 use omo_plan::refusal::{VerbRefusal, VerbRefusalKind};
 
@@ -157,29 +156,26 @@ fn passed_retry_hint(state: &RunState, id: &str) -> String {
 /// Begun dependents, also through others or their sessions, in the order of the plan; skipped ones stay so.
 fn ended_dependents<'a>(state: &'a RunState, id: &str) -> Vec<&'a str> {
     let mut found: BTreeSet<&str> = BTreeSet::from([id]);
-    let has_one = |group: &&TaskGroup, found: &BTreeSet<&str>| {
-        group.tasks.iter().any(|id| found.contains(id.as_str()))
-    };
     loop {
         let before = found.len();
         let groups: BTreeSet<&str> = state
             .plan
             .groups
             .iter()
-            .filter(|group| has_one(group, &found))
+            .filter(|group| group.tasks.iter().any(|id| found.contains(id.as_str())))
             .map(|group| group.id.as_str())
             .collect();
-        let depends = |task: &&Task| {
-            let group = state.plan.group_of(&task.id).map(|(_, group)| group);
-            task.deps.iter().any(|dep| found.contains(dep.as_str()))
-                || group
-                    .is_some_and(|group| group.deps.iter().any(|dep| groups.contains(dep.as_str())))
-        };
         let more: Vec<&str> = state
             .plan
             .tasks
             .iter()
-            .filter(depends)
+            .filter(|task| {
+                let group = state.plan.group_of(&task.id).map(|(_, group)| group);
+                task.deps.iter().any(|dep| found.contains(dep.as_str()))
+                    || group.is_some_and(|group| {
+                        group.deps.iter().any(|dep| groups.contains(dep.as_str()))
+                    })
+            })
             .map(|task| task.id.as_str())
             .collect();
         found.extend(more);
@@ -187,23 +183,18 @@ fn ended_dependents<'a>(state: &'a RunState, id: &str) -> Vec<&'a str> {
             break;
         }
     }
-    let is_begun = |id: &str| {
-        let status = state.tasks.get(id).map(|task| task.status);
-        status.is_some_and(|status| {
-            !matches!(
-                status,
-                TaskStatus::Pending | TaskStatus::Held | TaskStatus::Skipped
-            )
-        })
-    };
-    let is_meant = |task: &&Task| task.id != id && is_begun(&task.id);
-    let is_dependent = |task: &&Task| found.contains(task.id.as_str()) || task.is_verification();
     state
         .plan
         .tasks
         .iter()
-        .filter(is_meant)
-        .filter(is_dependent)
+        .filter(|task| found.contains(task.id.as_str()) || task.is_verification())
+        .filter(|task| task.id != id)
+        .filter(|task| {
+            !matches!(
+                state.status_of(&task.id),
+                TaskStatus::Pending | TaskStatus::Held | TaskStatus::Skipped
+            )
+        })
         .map(|task| task.id.as_str())
         .collect()
 }
@@ -231,10 +222,9 @@ fn reopen(
 
 /// Refuses a review of tasks that ended undone; those it refused itself are as they were before.
 fn require_judgeable(state: &RunState, review: &Task) -> Result<(), VerbRefusal> {
-    let is_undone = |id: &&String| {
+    let Some(other) = review.deps.iter().find(|id| {
         state.status_of(id).is_ended() && !state.unblocks_dependents(id) && !state.is_refused(id)
-    };
-    let Some(other) = review.deps.iter().find(is_undone) else {
+    }) else {
         return Ok(());
     };
     let word = state
@@ -351,11 +341,10 @@ fn require_recorded_answer(
         [decision] => Some(decision),
         _ => None,
     };
-    let is_it = |answer: &&RecordedAnswer| {
+    let Some(answer) = caller.recorded_answers.iter().rfind(|answer| {
         answer.at > known.opened_at
             && (answer.names(id) || only_decision.is_some_and(|one| answer.names(&one.id)))
-    };
-    let Some(answer) = caller.recorded_answers.iter().rfind(is_it) else {
+    }) else {
         let message =
             format!("question {id} waits for a person, and no answer of theirs is recorded");
         let hint = format!(
@@ -501,11 +490,10 @@ pub fn replace_plan(
     approved: String,
 ) -> Result<Vec<EventKind>, VerbRefusal> {
     if plan.dialect != state.plan.dialect {
-        let word = |dialect: Dialect| dialect.word();
         let message = format!(
             "the plan was {} and is {} now",
-            word(state.plan.dialect),
-            word(plan.dialect)
+            state.plan.dialect.word(),
+            plan.dialect.word()
         );
         return Err(VerbRefusal::new(
             VerbRefusalKind::Precondition,
@@ -532,13 +520,13 @@ pub fn replace_plan(
     if let Some(parallel) = &state.parallel {
         require_kept_sessions(state, parallel, &plan)?;
     }
-    let is_new =
-        |task: &&Task| task.state != PlannedState::Open && differences.added.contains(&task.id);
-    let is_ticked = |task: &&Task| is_new(task) || differences.ticked.contains(&task.id);
     let done: Vec<EventKind> = plan
         .tasks
         .iter()
-        .filter(is_ticked)
+        .filter(|task| {
+            task.state != PlannedState::Open && differences.added.contains(&task.id)
+                || differences.ticked.contains(&task.id)
+        })
         .filter_map(known_by_plan_event)
         .collect();
     Ok([
@@ -587,17 +575,15 @@ fn require_kept_sessions(
     parallel: &ParallelState,
     plan: &Plan,
 ) -> Result<(), VerbRefusal> {
-    let name = |id: &str| format!("session {}", id.strip_prefix(SESSION_PREFIX).unwrap_or(id));
-    let is_gone = |id: &&String| plan.groups.iter().all(|group| group.id != **id);
     if let Some(id) = parallel
         .groups
         .keys()
-        .filter(is_gone)
+        .filter(|id| plan.groups.iter().all(|group| group.id != **id))
         .find(|id| parallel.has_status(id, &[GroupStatus::Running]))
     {
         let message = format!(
             "a client works on {}, which the plan does not have any more",
-            name(id)
+            session_name(id)
         );
         return Err(VerbRefusal::new(
             VerbRefusalKind::Contention,
@@ -605,30 +591,21 @@ fn require_kept_sessions(
             "let it finish, or `omo run cancel`, and then again",
         ));
     }
-    let has_work = |task: &TaskState| {
-        let has_commit = || {
-            task.last_end
-                .as_ref()
-                .is_some_and(|end| end.commit.is_some())
-        };
-        task.running.is_some()
-            || task.baseline.is_some()
-            || task.status == TaskStatus::Passed && has_commit()
-    };
-    // Merged work is the start of every session that has not begun yet.
-    let is_merged = |id: &str| parallel.has_status(id, &[GroupStatus::Merged]);
-    let may_move = |from: &str, to: &str| {
-        is_merged(from) && (is_merged(to) || !parallel.groups.contains_key(to))
-    };
     for (id, _) in state.tasks.iter().filter(|(_, task)| has_work(task)) {
         let (Some((_, from)), Some((_, to))) = (state.plan.group_of(id), plan.group_of(id)) else {
             continue;
         };
-        if from.id != to.id && !may_move(&from.id, &to.id) {
+        // Merged work is the start of every session that has not begun yet.
+        let may_move = parallel.has_status(&from.id, &[GroupStatus::Merged])
+            && parallel
+                .groups
+                .get(&to.id)
+                .is_none_or(|known| known.status == GroupStatus::Merged);
+        if from.id != to.id && !may_move {
             let word = state.plan.dialect.unit_word();
             let message = format!(
                 "{word} {id} was worked on in {}, and no other worker has that",
-                name(&from.id)
+                session_name(&from.id)
             );
             let hint = format!(
                 "leave it there; a run of its own does all of the plan anew: `omo run start {}`",
@@ -642,4 +619,18 @@ fn require_kept_sessions(
         }
     }
     Ok(())
+}
+
+fn session_name(id: &str) -> String {
+    format!("session {}", id.strip_prefix(SESSION_PREFIX).unwrap_or(id))
+}
+
+fn has_work(task: &TaskState) -> bool {
+    let has_commit = task
+        .last_end
+        .as_ref()
+        .is_some_and(|end| end.commit.is_some());
+    task.running.is_some()
+        || task.baseline.is_some()
+        || task.status == TaskStatus::Passed && has_commit
 }

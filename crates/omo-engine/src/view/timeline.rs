@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use omo_core::check::task_check::TaskCheckOutcome;
 use omo_view::run_view::{Lane, Mark, MarkKind, Span, SpanKind, TaskView};
 
 use crate::event::{EventKind, RunEvent};
@@ -98,29 +99,30 @@ pub fn plan_lanes(state: &RunState, events: &[RunEvent], tasks: &[TaskView]) -> 
 }
 
 fn mark_of(kind: &EventKind) -> Option<(&str, MarkKind, String)> {
-    let colour = |is_green: bool| {
-        if is_green {
-            MarkKind::Green
-        } else {
-            MarkKind::Red
-        }
-    };
     match kind {
         EventKind::CheckRan {
             task,
             command,
             outcome,
             ..
-        } => Some((task, colour(outcome.is_green()), command.clone())),
+        } => Some((task, outcome_mark(outcome), command.clone())),
         EventKind::EvidenceRan { evidence } => Some((
             &evidence.task,
-            colour(evidence.outcome.is_green()),
+            outcome_mark(&evidence.outcome),
             evidence.command.clone(),
         )),
         EventKind::VerdictGiven { verdict } => {
             Some((FINAL_CHECKS_ID, MarkKind::Review, verdict.summary_line()))
         }
         _ => None,
+    }
+}
+
+fn outcome_mark(outcome: &TaskCheckOutcome) -> MarkKind {
+    if outcome.is_green() {
+        MarkKind::Green
+    } else {
+        MarkKind::Red
     }
 }
 

@@ -7,7 +7,7 @@ use omo_view::run_view::WorkerView;
 
 use crate::parallel_state::{GroupState, GroupStatus, ParallelState};
 use crate::report::workers::{is_left_out, status_word, worker_name};
-use crate::state::{RunPhase, RunState, TaskStatus};
+use crate::state::{RunPhase, RunState, TaskState, TaskStatus};
 use crate::wave_rules::group_outcome;
 
 pub fn worker_views(state: &RunState, now: Timestamp) -> Vec<WorkerView> {
@@ -29,19 +29,22 @@ fn worker_view(
     now: Timestamp,
 ) -> WorkerView {
     let known = parallel.groups.get(&group.id);
-    let tasks = || {
-        group
-            .tasks
-            .iter()
-            .filter_map(|id| state.tasks.get(id).map(|task| (id, task)))
-    };
-    let running = tasks().find(|(_, task)| task.running.is_some());
+    let tasks: Vec<(&String, &TaskState)> = group
+        .tasks
+        .iter()
+        .filter_map(|id| Some((id, state.tasks.get(id)?)))
+        .collect();
+    let running = tasks.iter().find(|(_, task)| task.running.is_some());
     let last = running.or_else(|| {
-        tasks()
+        tasks
+            .iter()
             .filter(|(_, task)| task.attempts > 0)
             .max_by_key(|(_, task)| task.updated_at)
     });
-    let over = tasks().filter(|(_, task)| task.status.is_ended()).count();
+    let over = tasks
+        .iter()
+        .filter(|(_, task)| task.status.is_ended())
+        .count();
     let at = match running {
         Some((id, task)) if task.attempts > 1 => format!("step {id}, attempt {}", task.attempts),
         Some((id, _)) => format!("step {id}"),
@@ -85,23 +88,18 @@ fn worker_status(
     known: Option<&GroupState>,
     now: Timestamp,
 ) -> String {
+    let ends = group_outcome(state, group).is_some()
+        || group
+            .tasks
+            .iter()
+            .any(|id| state.status_of(id) == TaskStatus::Failed);
     let is_limited = parallel.limited_until.filter(|until| *until > now);
-    let has_failed = || {
-        group.tasks.iter().any(|id| {
-            state
-                .tasks
-                .get(id)
-                .is_some_and(|task| task.status == TaskStatus::Failed)
-        })
-    };
     match known {
         None => "waits".to_owned(),
         Some(known) if known.stuck_reason.is_some() => "needs you".to_owned(),
         Some(known) => match (known.status, is_limited) {
             (GroupStatus::Ready, Some(until)) => format!("limit until {until}"),
-            (GroupStatus::Ready, None) if group_outcome(state, group).is_some() || has_failed() => {
-                "ends".to_owned()
-            }
+            (GroupStatus::Ready, None) if ends => "ends".to_owned(),
             (GroupStatus::Ready, None) => "begins".to_owned(),
             (GroupStatus::Running, _) => match &known.job {
                 Some(_) if let Some((peer, lost)) = parallel.lost_contacts().next() => {
@@ -129,17 +127,11 @@ fn worker_status(
 }
 
 fn ended_word(state: &RunState, group: &TaskGroup, known: Option<&GroupState>) -> &'static str {
-    let statuses = || {
-        group
-            .tasks
-            .iter()
-            .filter_map(|id| state.tasks.get(id))
-            .map(|task| task.status)
-    };
+    let statuses: Vec<TaskStatus> = group.tasks.iter().map(|id| state.status_of(id)).collect();
     match status_word(state, group, known) {
         "failed"
-            if statuses().all(|status| status != TaskStatus::Failed)
-                && statuses().any(|status| status == TaskStatus::Unverified) =>
+            if !statuses.contains(&TaskStatus::Failed)
+                && statuses.contains(&TaskStatus::Unverified) =>
         {
             "unproved"
         }

@@ -250,12 +250,8 @@ impl Engine<'_> {
             commit: None,
             judges: Judges::new(),
         };
-        let passes = |measured: &AttemptMeasurement| {
-            verbs::judge_attempt(&state, &digest, measured.clone())
-                .is_ok_and(|events| verbs::has_done_task(&state, &events))
-        };
         let mut refused = stray_commits.err();
-        if passes(&measured) && refused.is_none() {
+        if passes(&state, &digest, &measured) && refused.is_none() {
             match left_out {
                 Ok(left_out) if left_out.is_empty() && ignored.is_empty() => {}
                 Ok(left_out) => {
@@ -276,12 +272,12 @@ impl Engine<'_> {
                 Err(why) => refused = Some(why),
             }
         }
-        if refused.is_none() && passes(&measured) && is_compared {
+        if refused.is_none() && passes(&state, &digest, &measured) && is_compared {
             (measured.without_work, measured.judge_notes) =
                 self.prove_task(&state, task, &running, watcher)?;
         }
         // A commit follows only a pass of all else; the commit is then judged with the rest.
-        if passes(&measured) {
+        if passes(&state, &digest, &measured) {
             measured.commit = match (refused, elsewhere) {
                 (Some(why), Some(_)) => Some(CommitOutcome::Unchecked { why }),
                 (Some(why), None) => {
@@ -370,13 +366,12 @@ impl Engine<'_> {
         };
         self.transact(|state| {
             let mut events = verbs::with_snapshot(judge(state)?, left.as_ref());
-            let is_passed = |event: &EventKind| {
+            if !events.iter().any(|event| {
                 matches!(
                     event,
                     EventKind::TaskPassed { .. } | EventKind::TaskClaimed { .. }
                 )
-            };
-            if !events.iter().any(is_passed) {
+            }) {
                 events.extend(ticked);
             }
             Ok((events.clone(), events))
@@ -552,28 +547,26 @@ impl Engine<'_> {
             .into_iter()
             .map(|change| change.path);
         let others = concurrent_paths(self.unlisted_files, state, task, Some(running.since));
-        let is_of_other = |file: &str| others.iter().any(|named| paths::path_covers(named, file));
+
         let scope = allowed_paths(self.unlisted_files, state, task);
-        let is_own = |file: &str| scope.iter().any(|named| paths::path_covers(named, file));
-        // Its user may edit the plan meanwhile, and differences in it are named as an edit: they are no work of a task.
-        let is_plan_here =
-            |file: &str| self.work_tree.root() == self.root && is_of_plan(state, file);
+
         let files: Vec<String> = files
-            .filter(|file| is_own(file) || !is_plan_here(file))
+            // Its user may edit the plan meanwhile, and differences in it are named as an edit: they are no work of a task.
+            .filter(|file| {
+                is_covered(file, &scope)
+                    || self.work_tree.root() != self.root
+                    || !is_of_plan(state, file)
+            })
             .filter(|file| !state.is_ultraplan() || !ultraexecute_progress::is_progress_file(file))
-            .filter(|file| is_own(file) || !is_of_other(file))
+            .filter(|file| is_covered(file, &scope) || !is_covered(file, &others))
             .collect();
-        let digest =
-            |path: &str| changes::file_digest(self.work_tree.root(), path).unwrap_or_default();
-        let tampered = running
-            .protected_files
-            .iter()
-            .filter(|(path, before)| digest(path) != *before);
-        let makes = |action| matches!(action, FileAction::Create | FileAction::Test);
-        let missing = task
-            .files
-            .iter()
-            .filter(|file| makes(file.action) && !self.work_tree.root().join(&file.path).exists());
+        let tampered = running.protected_files.iter().filter(|(path, before)| {
+            changes::file_digest(self.work_tree.root(), path).unwrap_or_default() != *before
+        });
+        let missing = task.files.iter().filter(|file| {
+            matches!(file.action, FileAction::Create | FileAction::Test)
+                && !self.work_tree.root().join(&file.path).exists()
+        });
         WorkResult {
             out_of_scope: files_out_of_scope(self.unlisted_files, state, task, &files),
             tampered: tampered.map(|(path, _)| path.clone()).collect(),
@@ -640,10 +633,12 @@ impl Engine<'_> {
         let mut paths: Vec<String> = named.chain(worked.files.iter().cloned()).collect();
         paths.sort();
         paths.dedup();
-        let digest = |path: String| {
-            changes::file_digest(self.work_tree.root(), &path).map(|digest| (path, digest))
-        };
-        paths.into_iter().filter_map(digest).collect()
+        paths
+            .into_iter()
+            .filter_map(|path| {
+                changes::file_digest(self.work_tree.root(), &path).map(|digest| (path, digest))
+            })
+            .collect()
     }
 
     /// Writes events that only a person asks for, and that need nothing but the ledger.
@@ -662,4 +657,13 @@ pub(super) fn checked_elsewhere(id: &str) -> EngineError {
         message: format!("{id} is being checked by another process"),
         hint: "`omo agent next --wait 540` waits for it".to_owned(),
     })
+}
+
+fn passes(state: &RunState, ticket: &str, measured: &AttemptMeasurement) -> bool {
+    verbs::judge_attempt(state, ticket, measured.clone())
+        .is_ok_and(|events| verbs::has_done_task(state, &events))
+}
+
+fn is_covered(file: &str, paths: &[&str]) -> bool {
+    paths.iter().any(|named| paths::path_covers(named, file))
 }

@@ -133,12 +133,10 @@ impl Engine<'_> {
         state: RunState,
         patience: Duration,
     ) -> Result<RunState, EngineError> {
-        let is_due =
-            |(id, task): &(&String, &TaskState)| task.is_to_restore && self.is_tree_of(&state, id);
         let due: Vec<String> = state
             .tasks
             .iter()
-            .filter(is_due)
+            .filter(|(id, task)| task.is_to_restore && self.is_tree_of(&state, id))
             .map(|(id, _)| id.clone())
             .collect();
         let mut state = state;
@@ -235,10 +233,9 @@ impl Engine<'_> {
             own.as_ref().is_some_and(|own| own.covers(path)) && !committed.contains(path)
         };
         let own = (self.work_tree.root() == self.root).then_some(OwnProjectPaths(&is_own));
-        let unnamed = || RestoreError::Unnamed(format!("attempt {} at {id}", known.attempts));
         let name = self
             .kept_name(state, id, &format!("-attempt-{}", known.attempts))
-            .ok_or_else(unnamed)?;
+            .ok_or_else(|| RestoreError::Unnamed(format!("attempt {} at {id}", known.attempts)))?;
         let kept = self.with_snapshots(state, |snapshots| {
             snapshots.keep_difference(before, after, own, &name)
         })?;

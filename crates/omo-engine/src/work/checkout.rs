@@ -16,10 +16,12 @@ const MAX_COMMITS: usize = 10_000;
 pub fn read_checkout(state: &RunState) -> Option<CheckoutView> {
     let repository = GitRepository::find(Path::new(&state.root))?;
     let uncommitted = without_omo_files(state, uncommitted_paths(&repository).ok()?);
-    let commits = |base: &String| count_commits_since(&repository, base, MAX_COMMITS).ok();
     Some(checkout_view(
         state,
-        state.base.as_ref().and_then(commits),
+        state
+            .base
+            .as_ref()
+            .and_then(|base| count_commits_since(&repository, base, MAX_COMMITS).ok()),
         uncommitted,
     ))
 }

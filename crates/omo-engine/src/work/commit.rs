@@ -1,6 +1,6 @@
 //! Commits of a step's changes, where its plan says so or its work would be lost.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use omo_git::commit::{CommitEnd, CommitRefusal, CommitRequest, commit_paths};
@@ -9,7 +9,6 @@ use omo_git::integrate::{
     CheckoutHead, amended_commits, checkout_head, has_common_history, holds_commit, keep_commit,
 };
 use omo_git::repository::GitRepository;
-use omo_git::restore::BroughtBack;
 use omo_git::worktree::WorkerName;
 use omo_plan::digest::sha256_hex;
 use omo_plan::model::Task;
@@ -81,16 +80,8 @@ impl Engine<'_> {
                     .ok_or_else(|| checked_elsewhere(&task.id))?,
             ),
         };
-        let ticket = |state: &RunState| {
-            let known = state.tasks.get(&task.id)?;
-            let attempt = known
-                .running
-                .as_ref()
-                .or(known.uncommitted.as_ref().map(|known| &known.attempt))?;
-            Some(attempt.ticket.clone())
-        };
-        let own_ticket = ticket(state);
-        let is_current = |now: &RunState| !now.is_over() && ticket(now) == own_ticket;
+        let ticket = attempt_ticket(state, task);
+        let is_current = |now: &RunState| !now.is_over() && attempt_ticket(now, task) == ticket;
         let now = self.run.state()?;
         if !is_current(&now) {
             return Err(EngineError::Cancelled);
@@ -117,13 +108,18 @@ impl Engine<'_> {
         let [aside, staged] = kept;
         // Complete hooks may have formatted uncommitted files.
         let is_strict = is_cut || matches!(end, CommitEnd::Refused(_));
-        let is_of_others = |path: &String| !own.contains(&path.as_str());
-        let is_displaced = |now: &BroughtBack| {
-            !now.restored.is_empty() || is_strict && now.differing.iter().any(is_of_others)
-        };
         let is_made = matches!(end, CommitEnd::Made { .. });
         let told = [
-            aside.and_then(|kept| self.settle_kept(state, &kept, is_displaced)),
+            aside.and_then(|kept| {
+                self.settle_kept(state, &kept, |now| {
+                    !now.restored.is_empty()
+                        || is_strict
+                            && now
+                                .differing
+                                .iter()
+                                .any(|path| !own.contains(&path.as_str()))
+                })
+            }),
             staged.and_then(|kept| self.settle_kept(state, &kept, |_| is_made)),
         ];
         told.iter().flatten().for_each(|line| (self.warn)(line));
@@ -172,24 +168,15 @@ impl Engine<'_> {
             .collect();
         let roots = [self.work_tree.root(), self.root]
             .map(|root| root.canonicalize().unwrap_or_else(|_| root.into()));
-        let is_listed = |path: &Path| {
-            let path = roots.iter().find_map(|root| path.strip_prefix(root).ok());
-            let path = path.map(|path| path.to_string_lossy().replace('\\', "/"));
-            // A pattern for all files means none of git's own.
-            let is_own = |path: &str| path.starts_with(".git/");
-            path.is_some_and(|path| {
-                listed
-                    .iter()
-                    .any(|listed| path_covers(listed, &path) && is_own(listed) == is_own(&path))
-            })
-        };
         let read = self.commit_settings(state).and_then(|settings| {
             let repository = self
                 .work_tree
                 .repository()
                 .map(|found| found.obeying(&settings));
             let changes = repository.map(|found| {
-                guard_changes(state, &found, |name| is_listed(&found.top().join(name)))
+                guard_changes(state, &found, |name| {
+                    is_listed(&found.top().join(name), &roots, &listed)
+                })
             });
             Ok((changes.transpose()?.unwrap_or_default(), settings))
         });
@@ -294,15 +281,15 @@ impl Engine<'_> {
         suffix: &str,
     ) -> Option<WorkerName> {
         let word = state.plan.dialect.unit_word();
-        let digest = || {
+        [
+            task.to_owned(),
             sha256_hex(task.as_bytes())
                 .chars()
                 .take(NAME_LETTERS)
-                .collect()
-        };
-        [task.to_owned(), digest()]
-            .iter()
-            .find_map(|id| WorkerName::new(self.run.id(), &format!("{word}-{id}{suffix}")).ok())
+                .collect(),
+        ]
+        .iter()
+        .find_map(|id| WorkerName::new(self.run.id(), &format!("{word}-{id}{suffix}")).ok())
     }
 
     /// The reference of the kept files; without one they are still in the work tree.
@@ -325,4 +312,24 @@ fn branch_name(head: &CheckoutHead) -> &str {
         CheckoutHead::Branch { reference, .. } | CheckoutHead::Unborn { reference } => reference,
         CheckoutHead::Detached { .. } => DETACHED,
     }
+}
+
+fn attempt_ticket(state: &RunState, task: &Task) -> Option<String> {
+    let known = state.tasks.get(&task.id)?;
+    let attempt = known
+        .running
+        .as_ref()
+        .or(known.uncommitted.as_ref().map(|known| &known.attempt))?;
+    Some(attempt.ticket.clone())
+}
+
+fn is_listed(path: &Path, roots: &[PathBuf], listed: &[&String]) -> bool {
+    let Some(path) = roots.iter().find_map(|root| path.strip_prefix(root).ok()) else {
+        return false;
+    };
+    let path = path.to_string_lossy().replace('\\', "/");
+    // A pattern for all files means none of git's own.
+    listed.iter().any(|pattern| {
+        path_covers(pattern, &path) && pattern.starts_with(".git/") == path.starts_with(".git/")
+    })
 }

@@ -32,7 +32,7 @@ use super::own_files::files_out_of_scope;
 use super::{CommandWatcher, Engine, EngineError};
 use crate::parallel::push_rules::{is_done, last_passed_commit};
 use crate::program_files::ultraexecute_progress;
-use crate::state::{RunState, TaskState};
+use crate::state::RunState;
 use crate::verbs::{AttemptMeasurement, CommitOutcome, StrayCommit};
 
 /// Prefix of worktrees in which the commit of a task is checked: no session of a plan has it.
@@ -83,10 +83,13 @@ impl Engine<'_> {
             .flat_map(|end| &end.out_of_scope)
             .chain(&worked.out_of_scope)
             .collect();
-        let is_left_out = |file: &&String| {
-            !own.contains(file) && (state.parallel.is_some() || unlisted.contains(file))
-        };
-        let left_out: Vec<String> = dirty.iter().filter(is_left_out).cloned().collect();
+        let left_out: Vec<String> = dirty
+            .iter()
+            .filter(|file| {
+                !own.contains(file) && (state.parallel.is_some() || unlisted.contains(file))
+            })
+            .cloned()
+            .collect();
         let refused: BTreeSet<String> =
             files_out_of_scope(self.unlisted_files, state, task, &left_out)
                 .into_iter()
@@ -98,15 +101,14 @@ impl Engine<'_> {
         if state.parallel.is_some() {
             left_out.extend(self.own_ignored_files(state)?);
         }
-        // Its own commit is refused by such a file, with the reason: no check has to say so.
-        let is_listed = |path: &str| {
-            task.files
-                .iter()
-                .any(|file| normalize_path(&file.path).as_deref() == Some(path))
-        };
         let listed: Vec<String> = left_out
             .iter()
-            .filter(|path| is_listed(path))
+            // Its own commit is refused by such a file, with the reason: no check has to say so.
+            .filter(|path| {
+                task.files
+                    .iter()
+                    .any(|file| normalize_path(&file.path).as_deref() == Some(path))
+            })
             .cloned()
             .collect();
         if !listed.is_empty() {
@@ -116,14 +118,12 @@ impl Engine<'_> {
         let empty = uncommitted_folders(&self.work_tree)
             .map_err(|error| error.to_string())?
             .empty;
-        let is_own = |folder: &String| {
-            files_out_of_scope(self.unlisted_files, state, task, slice::from_ref(folder)).is_empty()
-        };
-        left_out.extend(
-            empty
-                .into_iter()
-                .filter(|folder| state.parallel.is_some() || is_own(folder)),
-        );
+        left_out.extend(empty.into_iter().filter(|folder| {
+            let is_own =
+                files_out_of_scope(self.unlisted_files, state, task, slice::from_ref(folder))
+                    .is_empty();
+            state.parallel.is_some() || is_own
+        }));
         Ok(left_out)
     }
 
@@ -131,14 +131,13 @@ impl Engine<'_> {
     fn own_ignored_files(&self, state: &RunState) -> Result<Vec<String>, String> {
         let mut files = ignored_paths(&self.work_tree).map_err(|error| error.to_string())?;
         files.retain(|path| !path.ends_with('/'));
-        // Copies from there are in every worktree.
-        let is_copy = |file: &str| {
-            let there = file_digest(self.root, file);
-            there.is_some() && there == file_digest(self.work_tree.root(), file)
-        };
         Ok(without_omo_files(state, files)
             .into_iter()
-            .filter(|file| !is_copy(file))
+            // Copies from there are in every worktree.
+            .filter(|file| {
+                let there = file_digest(self.root, file);
+                there.is_none() || there != file_digest(self.work_tree.root(), file)
+            })
             .collect())
     }
 
@@ -161,17 +160,19 @@ impl Engine<'_> {
             return Vec::new();
         }
         let root = self.work_tree.root();
-        let text = |check: &TaskCheck| {
-            let origin = check
-                .cwd
-                .as_ref()
-                .map_or_else(|| root.to_owned(), |folder| root.join(folder));
-            NamingText {
-                text: check.command.clone(),
-                origin,
-            }
-        };
-        let texts = task.proving_checks().map(text).collect();
+        let texts = task
+            .proving_checks()
+            .map(|check| {
+                let origin = check
+                    .cwd
+                    .as_ref()
+                    .map_or_else(|| root.to_owned(), |folder| root.join(folder));
+                NamingText {
+                    text: check.command.clone(),
+                    origin,
+                }
+            })
+            .collect();
         let named: Vec<String> =
             find_named_files(texts, root, &[], &|file| file.path.starts_with(root))
                 .into_keys()
@@ -183,14 +184,13 @@ impl Engine<'_> {
             .collect();
         let since = UNIX_EPOCH
             + Duration::from_millis(since.as_millis().unsigned_abs()).saturating_sub(CLOCK_LAG);
-        let is_new = |file: &String| {
-            !file.ends_with('/') && self.changed_at(file).is_some_and(|at| at >= since)
-        };
         files.extend(
             ignored_paths(&self.work_tree)
                 .unwrap_or_default()
                 .into_iter()
-                .filter(is_new),
+                .filter(|file| {
+                    !file.ends_with('/') && self.changed_at(file).is_some_and(|at| at >= since)
+                }),
         );
         let files = without_omo_files(state, files.into_iter().collect()).into_iter();
         let files = files.filter(|file| !is_made(file) && !file.starts_with("../"));
@@ -447,22 +447,20 @@ impl Engine<'_> {
         state: &RunState,
         task: &Task,
     ) -> Result<Vec<StrayCommit>, String> {
-        let at_start = || {
-            state
-                .tasks
-                .get(&task.id)
-                .and_then(|known| known.baseline.as_ref()?.head.clone())
-        };
+        let at_start = state
+            .tasks
+            .get(&task.id)
+            .and_then(|known| known.baseline.as_ref()?.head.clone());
         let known = state.plan.group_of(&task.id).zip(state.parallel.as_ref());
         let known =
             known.and_then(|((_, group), parallel)| Some((group, parallel.groups.get(&group.id)?)));
         let base = match known {
             // Commits of a skipped step are none of this one's: its user is asked about that.
-            Some((group, _)) if has_unjudged_commits(state, group, task) => at_start(),
+            Some((group, _)) if has_unjudged_commits(state, group, task) => at_start,
             Some((group, known)) => Some(
                 self.later_commit_of(&known.base, last_passed_commit(state, group, &known.base))?,
             ),
-            None => at_start(),
+            None => at_start,
         };
         let (Some(base), Some(head)) = (base, head_commit(&self.work_tree)) else {
             return Ok(Vec::new());
@@ -490,20 +488,19 @@ impl Engine<'_> {
         let by_hooks = last_end
             .and_then(|end| end.hook_changes.as_ref())
             .map_or(&[][..], |changes| &changes.files);
-        let stray = |(commit, files): (String, Vec<String>)| {
-            let mut unlisted = files_out_of_scope(self.unlisted_files, state, task, &files);
-            unlisted.retain(|file| {
-                !ultraexecute_progress::is_progress_file(file) && !by_hooks.contains(file)
-            });
-            (!unlisted.is_empty()).then_some(StrayCommit {
-                commit,
-                files: unlisted,
-            })
-        };
         Ok(commits
             .into_iter()
             .filter(|(commit, _)| !judged.contains(commit))
-            .filter_map(stray)
+            .filter_map(|(commit, files)| {
+                let mut unlisted = files_out_of_scope(self.unlisted_files, state, task, &files);
+                unlisted.retain(|file| {
+                    !ultraexecute_progress::is_progress_file(file) && !by_hooks.contains(file)
+                });
+                (!unlisted.is_empty()).then_some(StrayCommit {
+                    commit,
+                    files: unlisted,
+                })
+            })
             .collect())
     }
 
@@ -528,9 +525,11 @@ pub(super) fn without_omo_files(state: &RunState, mut files: Vec<String>) -> Vec
 }
 
 fn has_unjudged_commits(state: &RunState, group: &TaskGroup, task: &Task) -> bool {
-    let is_unjudged = |known: &TaskState| known.attempts > 0 && !is_done(state, known.status);
-    group
-        .tasks
-        .iter()
-        .any(|id| *id != task.id && state.tasks.get(id).is_some_and(is_unjudged))
+    group.tasks.iter().any(|id| {
+        *id != task.id
+            && state
+                .tasks
+                .get(id)
+                .is_some_and(|known| known.attempts > 0 && !is_done(state, known.status))
+    })
 }

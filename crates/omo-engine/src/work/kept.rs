@@ -62,11 +62,10 @@ impl Engine<'_> {
             .chain(name.chars().take(MAX_NAME_CHARS))
             .collect();
         let known = self.kept_work(state)?;
-        let is_free = |name: &String| known.iter().all(|kept| kept.name != *name);
         let numbered = (2..=MAX_NUMBER).map(|number| format!("{name}-{number}"));
         let name = std::iter::once(name.clone())
             .chain(numbered)
-            .find(is_free)
+            .find(|name| known.iter().all(|kept| kept.name != *name))
             .unwrap_or(name);
         Ok(WorkerName::new(self.run.id(), &name)
             .map_err(|error| RestoreError::Unnamed(error.to_string()))?)
@@ -105,14 +104,14 @@ impl Engine<'_> {
         };
         let mut paths = uncommitted_paths(&self.work_tree)
             .map_err(|error| RestoreError::Unnamed(error.to_string()))?;
-        let size = |path: &String| {
+        paths.retain(|path| {
             self.work_tree
                 .root()
                 .join(path)
                 .symlink_metadata()
                 .map_or(0, |file| file.len())
-        };
-        paths.retain(|path| size(path) <= MAX_ASIDE_BYTES);
+                <= MAX_ASIDE_BYTES
+        });
         let paths: Vec<&str> = paths.iter().map(String::as_str).collect();
         Ok([
             Some(self.with_snapshots(state, |snapshots| snapshots.keep_paths(&name, &paths))?),
@@ -145,27 +144,25 @@ impl Engine<'_> {
 
     /// As [`Engine::settle_kept`] for a dead process's commit, with its leftovers in the index, under the lock.
     pub(super) fn settle_commit(&self, state: &RunState) -> Vec<String> {
-        let is_unsettled = |kept: &KeptWork| {
-            let is_beside = [ASIDE, STAGED]
-                .iter()
-                .any(|prefix| kept.name.starts_with(prefix));
-            is_beside && !state.displaced.contains(&kept.reference)
-        };
         let Some(repository) = GitRepository::find(self.root).filter(|_| state.parallel.is_none())
         else {
             return Vec::new();
         };
-        let settle = |kept: &KeptWork| {
-            let _ = forget_intents(&repository, kept);
-            self.settle_kept(state, kept, |now| {
-                !now.restored.is_empty() || !now.differing.is_empty()
-            })
-        };
         // Unreadable work stays kept.
         let kept = self.kept_work(state).unwrap_or_default();
         kept.iter()
-            .filter(|kept| is_unsettled(kept))
-            .filter_map(settle)
+            .filter(|kept| {
+                let is_beside = [ASIDE, STAGED]
+                    .iter()
+                    .any(|prefix| kept.name.starts_with(prefix));
+                is_beside && !state.displaced.contains(&kept.reference)
+            })
+            .filter_map(|kept| {
+                let _ = forget_intents(&repository, kept);
+                self.settle_kept(state, kept, |now| {
+                    !now.restored.is_empty() || !now.differing.is_empty()
+                })
+            })
             .collect()
     }
 }

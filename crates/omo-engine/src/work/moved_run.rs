@@ -22,14 +22,11 @@ pub fn is_gone(state: &RunState) -> bool {
 /// Its folder is gone, and `root` is the top of the same work tree, with the plan at the same place. A run with a
 /// supervisor at work was not renamed, and an older ledger does not tell its work tree.
 pub fn is_renamed(run: &Run, state: &RunState, root: &Path) -> bool {
-    let is_same = || {
-        state.worktree.is_some()
-            && GitWorktree::at(root).map(|tree| tree.identity()) == state.worktree
-    };
     Path::new(&state.root) != root
         && is_gone(state)
         && root.join(&state.plan.source.path).is_file()
-        && is_same()
+        && state.worktree.is_some()
+        && GitWorktree::at(root).map(|tree| tree.identity()) == state.worktree
         && !run.is_supervised().unwrap_or(true)
 }
 

@@ -74,10 +74,9 @@ pub(super) fn files_out_of_scope(
     files: &[String],
 ) -> Vec<String> {
     let scope = allowed_paths(unlisted, state, task);
-    let is_named = |file: &&String| scope.iter().any(|named| path_covers(named, file));
     files
         .iter()
-        .filter(|file| !scope.is_empty() && !is_named(file))
+        .filter(|file| !scope.is_empty() && !scope.iter().any(|named| path_covers(named, file)))
         .cloned()
         .collect()
 }
@@ -130,25 +129,24 @@ pub(super) fn concurrent_paths<'a>(
     since: Option<Timestamp>,
 ) -> Vec<&'a str> {
     let has_worktree = state.parallel.is_some();
-    let was_at_work = |task: &&Task| {
-        let known = state
-            .tasks
-            .get(&task.id)
-            .filter(|_| !has_worktree && task.id != unit.id);
-        known.is_some_and(|known| {
-            let ended_since = known.last_end.is_some()
-                && known
-                    .updated_at
-                    .zip(since)
-                    .is_some_and(|(at, since)| at > since);
-            known.running.is_some() || ended_since
-        })
-    };
     state
         .plan
         .tasks
         .iter()
-        .filter(was_at_work)
+        .filter(|task| {
+            let known = state
+                .tasks
+                .get(&task.id)
+                .filter(|_| !has_worktree && task.id != unit.id);
+            known.is_some_and(|known| {
+                let ended_since = known.last_end.is_some()
+                    && known
+                        .updated_at
+                        .zip(since)
+                        .is_some_and(|(at, since)| at > since);
+                known.running.is_some() || ended_since
+            })
+        })
         .flat_map(|task| allowed_paths(unlisted, state, task))
         .collect()
 }

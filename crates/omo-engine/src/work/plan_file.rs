@@ -279,17 +279,14 @@ pub fn write_choices(
     let Ok(mut text) = String::from_utf8(before) else {
         return Ok(None);
     };
-    let label = |id: &str| {
-        choices
-            .iter()
-            .find(|(decision, _)| decision.id == id)
-            .map(|(_, label)| label)
-    };
     let known = now
         .preconditions
         .iter()
         .filter_map(|precondition| match precondition {
-            Precondition::Decision(decision) => Some((decision, label(&decision.id)?)),
+            Precondition::Decision(decision) => {
+                let (_, label) = choices.iter().find(|(known, _)| known.id == decision.id)?;
+                Some((decision, label))
+            }
             _ => None,
         });
     let mut known: Vec<(&PlanDecision, &String)> = known.collect();

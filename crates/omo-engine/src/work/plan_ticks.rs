@@ -32,22 +32,13 @@ impl<'s> DueTicks<'s> {
         if state.plan.source.sha256_without_state.is_none() || state.tick_refusal.is_some() {
             return Self::default();
         }
-        let has_passed = |task: &Task| {
-            state
-                .tasks
-                .get(&task.id)
-                .is_some_and(|known| known.status == TaskStatus::Passed)
-        };
-        let is_ticked = |task: &Task| state.ticked.contains(&task.id);
-        let tasks = || state.plan.work_tasks();
-        Self {
-            done: tasks()
-                .filter(|task| has_passed(task) && !is_ticked(task))
-                .collect(),
-            open: tasks()
-                .filter(|task| !has_passed(task) && is_ticked(task))
-                .collect(),
-        }
+        let (mut done, mut open): (Vec<&Task>, Vec<&Task>) = state
+            .plan
+            .work_tasks()
+            .partition(|task| state.status_of(&task.id) == TaskStatus::Passed);
+        done.retain(|task| !state.ticked.contains(&task.id));
+        open.retain(|task| state.ticked.contains(&task.id));
+        Self { done, open }
     }
 
     /// Ticks of tasks whose work is in the user's files: that of parallel workers is only once their branch has moved.
@@ -108,23 +99,8 @@ fn tick_text(state: &RunState, bytes: &[u8], due: &DueTicks<'_>) -> Option<Ticke
     if now.dialect != state.plan.dialect {
         return None;
     }
-    let rules = now.dialect.rules();
-    let is_same = |task: &&&Task| {
-        now.task(&task.id)
-            .is_some_and(|now| now.body_sha256 == task.body_sha256)
-    };
-    let mut write = |tasks: &[&Task], change: fn(&str) -> PlanChange<'_>| -> Vec<String> {
-        let mut written = Vec::new();
-        for task in tasks.iter().filter(is_same) {
-            if let Some(changed) = rules.write_back(&text, &change(&task.id)) {
-                text = changed;
-                written.push(task.id.clone());
-            }
-        }
-        written
-    };
-    let ticked = write(&due.done, |task| PlanChange::Done { task });
-    let opened = write(&due.open, |task| PlanChange::Open { task });
+    let ticked = write_back(&mut text, &now, &due.done, |task| PlanChange::Done { task });
+    let opened = write_back(&mut text, &now, &due.open, |task| PlanChange::Open { task });
     let is_known = is_known(state, now);
     (!ticked.is_empty() || !opened.is_empty()).then_some(TickedPlan {
         text,
@@ -132,6 +108,25 @@ fn tick_text(state: &RunState, bytes: &[u8], due: &DueTicks<'_>) -> Option<Ticke
         opened,
         is_known,
     })
+}
+
+fn write_back(
+    text: &mut String,
+    now: &Plan,
+    tasks: &[&Task],
+    change: fn(&str) -> PlanChange<'_>,
+) -> Vec<String> {
+    let mut written = Vec::new();
+    for task in tasks {
+        let is_same = now
+            .task(&task.id)
+            .is_some_and(|now| now.body_sha256 == task.body_sha256);
+        if is_same && let Some(changed) = now.dialect.rules().write_back(text, &change(&task.id)) {
+            *text = changed;
+            written.push(task.id.clone());
+        }
+    }
+    written
 }
 
 fn is_known(state: &RunState, now: Plan) -> bool {
@@ -144,8 +139,8 @@ fn tick_file(
     state: &RunState,
     due: &DueTicks<'_>,
 ) -> Result<Option<EventKind>, String> {
-    let outside = || "it lies outside of the project".to_owned();
-    let file = ProjectFile::at(engine.root, &state.plan.source.path).ok_or_else(outside)?;
+    let file = ProjectFile::at(engine.root, &state.plan.source.path)
+        .ok_or_else(|| "it lies outside of the project".to_owned())?;
     for _ in 0..ATTEMPTS {
         let Some(before) = file
             .read(MAX_PLAN_BYTES)
@@ -162,11 +157,11 @@ fn tick_file(
         {
             return Err("its user has made it read-only".to_owned());
         }
-        let replaced = || {
-            file.replace_unchanged(&before, ticked.text.as_bytes())
-                .map_err(|error| error.to_string())
-        };
-        if is_written || replaced()? {
+        if is_written
+            || file
+                .replace_unchanged(&before, ticked.text.as_bytes())
+                .map_err(|error| error.to_string())?
+        {
             return Ok(Some(ticked.to_event(None)));
         }
     }

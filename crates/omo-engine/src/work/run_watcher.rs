@@ -15,7 +15,7 @@ use crate::parallel::user_branch_base;
 use crate::parallel_state::GroupStatus;
 use crate::report::taken_back::displaced_line;
 use crate::report::ultraplan::short_commit;
-use crate::state::{RunState, TaskState};
+use crate::state::RunState;
 use crate::{Run, RunStoreError, verbs};
 
 const LOOK_EVERY: Duration = Duration::from_millis(500);
@@ -175,8 +175,13 @@ impl Engine<'_> {
             Ok(()) if was_free => String::new(),
             Ok(()) => format!(" What it was committing was ended; your branch is at {commit}."),
         };
-        let is_told = |kept: &&String| state.displaced.contains(kept);
-        for kept in self.run.state()?.displaced.iter().skip_while(is_told) {
+        for kept in self
+            .run
+            .state()?
+            .displaced
+            .iter()
+            .skip_while(|kept| state.displaced.contains(kept))
+        {
             let _ = write!(words, " Note: {}.", displaced_line(kept));
         }
         Ok((words, state))
@@ -188,14 +193,14 @@ impl Engine<'_> {
         ended: &'a [String],
         commit: &str,
     ) -> Option<&'a String> {
-        let is_recorded = |known: &TaskState| {
-            known
-                .last_end
-                .as_ref()
-                .is_some_and(|end| end.commit.as_deref() == Some(commit))
-        };
-        let repository =
-            GitRepository::find(self.root).filter(|_| !state.tasks.values().any(is_recorded))?;
+        let repository = GitRepository::find(self.root).filter(|_| {
+            !state.tasks.values().any(|known| {
+                known
+                    .last_end
+                    .as_ref()
+                    .is_some_and(|end| end.commit.as_deref() == Some(commit))
+            })
+        })?;
         let last = commit_messages(&repository, &format!("{commit}^"), commit).ok()?;
         ended
             .iter()
@@ -230,14 +235,14 @@ impl Engine<'_> {
             unsigned: unsigned.unwrap_or_default(),
             other_checkouts: Vec::new(),
         };
-        let is_new = |state: &RunState| {
-            state
+        self.transact(|state| {
+            let is_new = state
                 .parallel
                 .as_ref()
-                .is_some_and(|parallel| parallel.landed.is_none())
-        };
-        self.transact(|state| Ok((is_new(state).then_some(landed).into_iter().collect(), ())))
-            .map(drop)
+                .is_some_and(|parallel| parallel.landed.is_none());
+            Ok((is_new.then_some(landed).into_iter().collect(), ()))
+        })
+        .map(drop)
     }
 }
 

@@ -90,20 +90,20 @@ impl From<RunOpening> for EventKind {
 
 /// As its user is asked about them: one that runs for a task and at the end once more only once.
 pub fn planned_commands(plan: &Plan) -> Vec<PlannedCommand> {
-    let is_same =
-        |one: &TaskCheck, other: &TaskCheck| one.command == other.command && one.cwd == other.cwd;
-    let is_of_a_task = |check| {
-        plan.labeled_checks()
-            .any(|(task, known)| task != FINAL_CHECKS_ID && is_same(known, check))
-    };
-    let command = |(task, check): (&str, &TaskCheck)| PlannedCommand {
-        task: task.to_owned(),
-        command: check.command.clone(),
-        folder: check.cwd.clone(),
-    };
     plan.labeled_checks()
-        .filter(|(task, check)| *task != FINAL_CHECKS_ID || !is_of_a_task(check))
-        .map(command)
+        .filter(|(task, check)| {
+            *task != FINAL_CHECKS_ID
+                || !plan.labeled_checks().any(|(task, known)| {
+                    task != FINAL_CHECKS_ID
+                        && known.command == check.command
+                        && known.cwd == check.cwd
+                })
+        })
+        .map(|(task, check)| PlannedCommand {
+            task: task.to_owned(),
+            command: check.command.clone(),
+            folder: check.cwd.clone(),
+        })
         .collect()
 }
 
@@ -174,12 +174,11 @@ impl Engine<'_> {
             snapshot: kept,
             head,
         };
-        let begun = |state: &RunState| {
-            Ok(std::iter::once(verbs::start_attempt(state, id, start)?)
-                .chain(searched)
-                .collect())
-        };
-        let ((), state) = self.transact(|state| Ok((begun(state)?, ())))?;
+        let ((), state) = self.transact(|state| {
+            let mut events = vec![verbs::start_attempt(state, id, start)?];
+            events.extend(searched);
+            Ok((events, ()))
+        })?;
         let attempt = state.tasks.get(id).map_or(1, |task| task.attempts);
         Ok(StartedTask {
             brief,
@@ -219,14 +218,12 @@ impl Engine<'_> {
             return Ok(Vec::new());
         }
         let first = task.red_check.iter().count();
-        let is_of_this_work =
-            |check: &TaskCheck| !evidence_rules::judges_earlier_work(state, task, check);
         let mut green = Vec::new();
         for (place, known) in task
             .all_checks()
             .enumerate()
             .skip(first)
-            .filter(|(_, check)| is_of_this_work(check))
+            .filter(|(_, check)| !evidence_rules::judges_earlier_work(state, task, check))
         {
             let short = TaskCheck {
                 timeout_seconds: known.effective_timeout().min(BASELINE_CHECK_SECONDS),
@@ -343,16 +340,18 @@ fn describe_files(text: &mut String, task: &Task) {
         let _ = writeln!(text, "- The plan names no files.");
         return;
     }
-    let verb = |action| match action {
-        FileAction::Create => "create",
-        FileAction::Modify => "modify",
-        FileAction::Test => "test",
-        FileAction::Delete => "delete",
-    };
     let names: Vec<String> = task
         .files
         .iter()
-        .map(|file| format!("{} `{}`", verb(file.action), file.path))
+        .map(|file| {
+            let verb = match file.action {
+                FileAction::Create => "create",
+                FileAction::Modify => "modify",
+                FileAction::Test => "test",
+                FileAction::Delete => "delete",
+            };
+            format!("{verb} `{}`", file.path)
+        })
         .collect();
     let _ = writeln!(
         text,
@@ -368,12 +367,12 @@ fn describe_checks(text: &mut String, task: &Task) {
             "- The plan names no check: this can end as unproved at best."
         );
     }
-    let is_first =
-        |check: &TaskCheck| task.kind != TaskKind::Tests && task.red_check.as_ref() == Some(check);
     for check in task.all_checks() {
         let expected = match check.expect.exit {
             ExpectedExit::Zero => "has to end with status 0".to_owned(),
-            ExpectedExit::NonZero if is_first(check) => {
+            ExpectedExit::NonZero
+                if task.kind != TaskKind::Tests && task.red_check.as_ref() == Some(check) =>
+            {
                 "has to fail without the work, and to pass with it".to_owned()
             }
             ExpectedExit::NonZero => {

@@ -42,11 +42,10 @@ impl Engine<'_> {
             .proving_checks()
             .flat_map(|check| file_words(&check.command))
             .collect();
-        let steers = |file: &String| steers_checks(file, &words);
         task_counterfactual::is_asked(&state.plan, task)
             || task.proving_checks().next().is_some()
                 && self.work_tree.has_git()
-                && files.iter().any(steers)
+                && files.iter().any(|file| steers_checks(file, &words))
     }
 
     /// Outcomes without the work, where asked, and with their steering files as before; an unknown one is told.
@@ -58,11 +57,10 @@ impl Engine<'_> {
         watcher: &mut impl CommandWatcher,
     ) -> Result<(Vec<CheckCounterfactual>, Vec<String>), EngineError> {
         let is_asked = task_counterfactual::is_asked(&state.plan, task);
-        let proving = || task.proving_checks().cloned().collect();
         let checks = if is_asked {
             task_counterfactual::checks_to_prove(&state.plan, task)
         } else {
-            proving()
+            task.proving_checks().cloned().collect()
         };
         let (deadline, is_needed) = (Instant::now() + PROOF_LIMIT, self.is_needed());
         let mut watcher = TaskProofWatcher {
@@ -74,14 +72,17 @@ impl Engine<'_> {
         match self.run_proof(state, task, running, &checks, &mut watcher) {
             Ok(found) => Ok(found),
             Err(_) if watcher.is_cancelled => Err(EngineError::Cancelled),
-            Err(why) if is_asked => {
-                let answer = |check: &TaskCheck| CheckCounterfactual {
-                    name: check.command.clone(),
-                    reason: why.clone(),
-                    ..CheckCounterfactual::default()
-                };
-                Ok((checks.iter().map(answer).collect(), Vec::new()))
-            }
+            Err(why) if is_asked => Ok((
+                checks
+                    .iter()
+                    .map(|check| CheckCounterfactual {
+                        name: check.command.clone(),
+                        reason: why.clone(),
+                        ..CheckCounterfactual::default()
+                    })
+                    .collect(),
+                Vec::new(),
+            )),
             Err(why) => Ok((
                 Vec::new(),
                 vec![format!(
@@ -188,10 +189,9 @@ impl Engine<'_> {
         if task.kind != TaskKind::Tests {
             return outcomes;
         }
-        let is_red_check = |check: &TaskCheck| task.red_check.as_ref() == Some(check);
         for (check, outcome) in outcomes
             .iter_mut()
-            .filter(|(check, outcome)| is_red_check(check) && outcome.is_green())
+            .filter(|(check, outcome)| task.red_check.as_ref() == Some(check) && outcome.is_green())
         {
             let is_runner = runs_tests(check, self.work_tree.root());
             match judge_tests_first(check, is_runner, outcome, &printed_output(outcome)) {

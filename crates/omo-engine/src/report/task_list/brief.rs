@@ -111,11 +111,13 @@ fn criteria(text: &mut String, state: &RunState, task: &Task) {
 }
 
 fn notes_of_finished_tasks(state: &RunState, task: &Task) -> Vec<String> {
-    let note = |id: &String| {
-        let note = state.tasks.get(id)?.last_end.as_ref()?.note.as_ref()?;
-        Some(format!("- From {id}: {}", sanitize(note, 300)))
-    };
-    task.deps.iter().filter_map(note).collect()
+    task.deps
+        .iter()
+        .filter_map(|id| {
+            let note = state.tasks.get(id)?.last_end.as_ref()?.note.as_ref()?;
+            Some(format!("- From {id}: {}", sanitize(note, 300)))
+        })
+        .collect()
 }
 
 fn last_attempt(state: &RunState, task: &Task) -> Vec<String> {

@@ -11,7 +11,7 @@ use omo_plan::model::Task;
 use crate::event::{Evidence, PlanVerdict};
 use crate::report::table::{cell, code_cell, truncated_table};
 use crate::report::task_list::messages::{bullet_list, list_some};
-use crate::state::{RunState, TaskState, TaskStatus};
+use crate::state::{RunState, TaskStatus};
 
 #[derive(Clone, Copy)]
 pub(super) struct Amount {
@@ -24,14 +24,16 @@ pub(super) fn evidence_sections(state: &RunState, amount: Amount) -> String {
     let mut text = String::new();
     let checked = checked_commands(state);
     if !checked.is_empty() {
-        let row = |row: &Checked| {
-            [
-                cell(row.task, 20),
-                code_cell(row.command, amount.columns),
-                cell(&exit_text(row.outcome, row.is_vacuous), 40),
-            ]
-        };
-        let rows: Vec<_> = checked.iter().map(row).collect();
+        let rows: Vec<_> = checked
+            .iter()
+            .map(|row| {
+                [
+                    cell(row.task, 20),
+                    code_cell(row.command, amount.columns),
+                    cell(&exit_text(row.outcome, row.is_vacuous), 40),
+                ]
+            })
+            .collect();
         text.push_str("#### Checked by command\n\n");
         text.push_str(&truncated_table(
             ["Task", "Command", "Exit"],
@@ -41,20 +43,22 @@ pub(super) fn evidence_sections(state: &RunState, amount: Amount) -> String {
     }
     let judged = judged_criteria(state);
     if !judged.is_empty() {
-        let row = |row: &Judged| {
-            let ids: Vec<&str> = row.shown_by.iter().map(|known| known.id.as_str()).collect();
-            let ids = if ids.is_empty() {
-                "none".to_owned()
-            } else {
-                list_some(ids)
-            };
-            [
-                cell(row.task, 20),
-                cell(row.criterion, amount.columns - 8),
-                cell(&ids, 60),
-            ]
-        };
-        let rows: Vec<_> = judged.iter().map(row).collect();
+        let rows: Vec<_> = judged
+            .iter()
+            .map(|row| {
+                let ids: Vec<&str> = row.shown_by.iter().map(|known| known.id.as_str()).collect();
+                let ids = if ids.is_empty() {
+                    "none".to_owned()
+                } else {
+                    list_some(ids)
+                };
+                [
+                    cell(row.task, 20),
+                    cell(row.criterion, amount.columns - 8),
+                    cell(&ids, 60),
+                ]
+            })
+            .collect();
         text.push_str(judged_by(state));
         text.push_str(&truncated_table(
             ["Task", "Criterion", "Evidence"],
@@ -98,14 +102,6 @@ pub(super) struct Judged<'a> {
 
 /// All commands of all tasks, then those of the whole that belong to none.
 pub(super) fn checked_commands(state: &RunState) -> Vec<Checked<'_>> {
-    let at_the_end = |command: &str| {
-        let place = state
-            .plan
-            .final_checks
-            .iter()
-            .position(|check| check.command == command)?;
-        state.final_checks.get(&place)
-    };
     let mut rows = Vec::new();
     for task in &state.plan.tasks {
         let Some(known) = state.tasks.get(&task.id) else {
@@ -120,14 +116,14 @@ pub(super) fn checked_commands(state: &RunState) -> Vec<Checked<'_>> {
             rows.push(Checked {
                 task: &task.id,
                 command: &check.command,
-                outcome: at_the_end(&check.command).or(own),
+                outcome: final_outcome(state, &check.command).or(own),
                 is_vacuous: known.already_green.contains(&place),
             });
         }
     }
     for check in &state.plan.final_checks {
         if rows.iter().all(|row| row.command != check.command) {
-            let outcome = at_the_end(&check.command);
+            let outcome = final_outcome(state, &check.command);
             rows.push(Checked {
                 task: "all",
                 command: &check.command,
@@ -137,6 +133,15 @@ pub(super) fn checked_commands(state: &RunState) -> Vec<Checked<'_>> {
         }
     }
     rows
+}
+
+fn final_outcome<'a>(state: &'a RunState, command: &str) -> Option<&'a TaskCheckOutcome> {
+    let place = state
+        .plan
+        .final_checks
+        .iter()
+        .position(|check| check.command == command)?;
+    state.final_checks.get(&place)
 }
 
 pub(super) fn judged_criteria(state: &RunState) -> Vec<Judged<'_>> {
@@ -155,25 +160,25 @@ pub(super) fn judged_criteria(state: &RunState) -> Vec<Judged<'_>> {
             .iter()
             .filter_map(|id| by_id.get(id.as_str()).copied())
             .collect();
-        let row = move |criterion| Judged {
-            task: &task.id,
-            criterion,
-            shown_by: shown_by.clone(),
-        };
-        task.criteria.iter().map(String::as_str).map(row)
+        task.criteria
+            .iter()
+            .map(String::as_str)
+            .map(move |criterion| Judged {
+                task: &task.id,
+                criterion,
+                shown_by: shown_by.clone(),
+            })
     });
     rows.collect()
 }
 
 /// Tasks that were done before the run by their files, without evidence.
 pub(super) fn tasks_done_before(state: &RunState) -> Vec<&str> {
-    let is_it =
-        |known: &TaskState| known.status == TaskStatus::Claimed && known.evidence_ids.is_empty();
-    let tasks = state
-        .plan
-        .tasks
-        .iter()
-        .filter(|task| state.tasks.get(&task.id).is_some_and(is_it));
+    let tasks = state.plan.tasks.iter().filter(|task| {
+        state.tasks.get(&task.id).is_some_and(|known| {
+            known.status == TaskStatus::Claimed && known.evidence_ids.is_empty()
+        })
+    });
     tasks.map(|task: &Task| task.id.as_str()).collect()
 }
 

@@ -214,12 +214,11 @@ fn has_more_unfinished(state: &RunState) -> bool {
     if let Some(found) = &state.unfinished {
         return found.len() >= MAX_UNFINISHED_LINES;
     }
-    let found = |known: &TaskState| known.last_end.as_ref()?.unfinished.as_ref().map(Vec::len);
     state
         .tasks
         .values()
-        .filter_map(found)
-        .any(|found| found >= MAX_UNFINISHED_LINES)
+        .filter_map(|known| known.last_end.as_ref()?.unfinished.as_ref())
+        .any(|found| found.len() >= MAX_UNFINISHED_LINES)
 }
 
 /// Ended tasks that were not searched for unfinished lines.
@@ -227,14 +226,12 @@ pub(super) fn unsearched_tasks(state: &RunState) -> Vec<&str> {
     if state.unfinished.is_some() {
         return Vec::new();
     }
-    let is_searched = |known: &TaskState| {
-        known
-            .last_end
-            .as_ref()
-            .is_some_and(|end| end.unfinished.is_some())
-    };
     task_ids_where(state, |_, known| {
-        known.status.is_ended() && !is_searched(known)
+        known.status.is_ended()
+            && !known
+                .last_end
+                .as_ref()
+                .is_some_and(|end| end.unfinished.is_some())
     })
 }
 
@@ -274,14 +271,16 @@ fn failed_report(state: &RunState, amount: Amount) -> String {
     text.push('\n');
     if !rows.is_empty() {
         text.push_str("### Failed Tasks\n\n");
-        let row = |row: &TaskView| {
-            [
-                row.id.clone(),
-                cell(&row.title, 34),
-                cell(&open_task_reason(row), amount.columns - 8),
-            ]
-        };
-        let lines: Vec<_> = rows.iter().map(row).collect();
+        let lines: Vec<_> = rows
+            .iter()
+            .map(|row| {
+                [
+                    row.id.clone(),
+                    cell(&row.title, 34),
+                    cell(&open_task_reason(row), amount.columns - 8),
+                ]
+            })
+            .collect();
         text.push_str(&truncated_table(
             ["ID", "Task", "Reason"],
             &lines,
@@ -305,17 +304,16 @@ fn failed_report(state: &RunState, amount: Amount) -> String {
 }
 
 fn open_tasks(state: &RunState) -> Vec<TaskView> {
-    let is_left = |row: &TaskView| {
-        state
-            .plan
-            .task(&row.id)
-            .is_some_and(|task| !task.is_verification())
-            && !state.unblocks_dependents(&row.id)
-    };
     run_view(&RunFacts::of_state("", state))
         .tasks
         .into_iter()
-        .filter(is_left)
+        .filter(|row| {
+            state
+                .plan
+                .task(&row.id)
+                .is_some_and(|task| !task.is_verification())
+                && !state.unblocks_dependents(&row.id)
+        })
         .collect()
 }
 
@@ -334,15 +332,15 @@ fn list_issues(state: &RunState, a_task_failed: bool, columns: usize) -> Vec<Str
     match known.map(|known| (known.status, known.last_end.as_ref())) {
         None => issues.push("Verification was skipped".to_owned()),
         Some((TaskStatus::Failed | TaskStatus::Passed, Some(end))) => {
-            let unsaid = || {
-                vec![format!(
-                    "The verifier: {}",
-                    sanitize(&end.evidence, columns)
-                )]
-            };
-            issues.extend(
-                current_verdict(state).map_or_else(unsaid, |said| objections(said, columns)),
-            );
+            issues.extend(current_verdict(state).map_or_else(
+                || {
+                    vec![format!(
+                        "The verifier: {}",
+                        sanitize(&end.evidence, columns)
+                    )]
+                },
+                |said| objections(said, columns),
+            ));
         }
         Some(_) if a_task_failed => {
             issues.push(

@@ -87,15 +87,17 @@ fn most_relevant<'a, 'b>(
     standings: &'b [(&'a Task, Standing)],
     rows: usize,
 ) -> Vec<&'b (&'a Task, Standing)> {
-    let rank = |standing: &Standing| match standing {
-        Standing::Running | Standing::Failed | Standing::Unproved => 0,
-        Standing::Pending | Standing::Interrupted | Standing::Blocked => 1,
-        Standing::Passed | Standing::Claimed | Standing::Skipped | Standing::LeftOut => 2,
-    };
     let mut places: Vec<(u8, usize)> = standings
         .iter()
         .enumerate()
-        .map(|(place, (_, standing))| (rank(standing), place))
+        .map(|(place, (_, standing))| {
+            let rank = match standing {
+                Standing::Running | Standing::Failed | Standing::Unproved => 0,
+                Standing::Pending | Standing::Interrupted | Standing::Blocked => 1,
+                Standing::Passed | Standing::Claimed | Standing::Skipped | Standing::LeftOut => 2,
+            };
+            (rank, place)
+        })
         .collect();
     places.sort_unstable();
     places.truncate(rows);
@@ -110,14 +112,17 @@ fn tally(state: &RunState, standings: &[(&Task, Standing)]) -> String {
     let words = [
         "resolved", "claimed", "running", "pending", "blocked", "failed", "skipped",
     ];
-    let of_word = |word: &str| {
-        let of_it =
-            |(task, standing): &&(&Task, Standing)| status_word(state, task, *standing) == word;
-        standings.iter().filter(of_it).count()
-    };
     let counts = words
         .into_iter()
-        .map(|word| (of_word(word), word))
+        .map(|word| {
+            (
+                standings
+                    .iter()
+                    .filter(|(task, standing)| status_word(state, task, *standing) == word)
+                    .count(),
+                word,
+            )
+        })
         .filter(|(count, _)| *count > 0);
     let counts: Vec<String> = counts
         .map(|(count, word)| format!("{count} {word}"))

@@ -53,15 +53,17 @@ fn attempt_words(known: Option<&TaskState>, task: &Task) -> String {
 }
 
 pub(super) fn describe_files(text: &mut String, task: &Task) {
-    let verb = |action| match action {
-        FileAction::Create => " (new)",
-        FileAction::Delete => " (deleted)",
-        FileAction::Modify | FileAction::Test => "",
-    };
     let names: Vec<String> = task
         .files
         .iter()
-        .map(|file| format!("`{}`{}", inline_code(&file.path, 200), verb(file.action)))
+        .map(|file| {
+            let remark = match file.action {
+                FileAction::Create => " (new)",
+                FileAction::Delete => " (deleted)",
+                FileAction::Modify | FileAction::Test => "",
+            };
+            format!("`{}`{remark}", inline_code(&file.path, 200))
+        })
         .collect();
     if names.is_empty() {
         text.push_str("- Follow Changes exactly. The plan names no files.\n");
@@ -76,23 +78,24 @@ pub(super) fn describe_files(text: &mut String, task: &Task) {
 }
 
 pub(super) fn describe_fence(text: &mut String, group: &TaskGroup) {
-    let list = |patterns: &[String]| {
-        let names: Vec<String> = patterns
-            .iter()
-            .map(|pattern| format!("`{}`", inline_code(pattern, 200)))
-            .collect();
-        names.join(", ")
-    };
     if !group.may_touch.is_empty() {
-        let _ = writeln!(text, "- Touch: {}", list(&group.may_touch));
+        let _ = writeln!(text, "- Touch: {}", pattern_list(&group.may_touch));
     }
     if !group.never_touch.is_empty() {
         let _ = writeln!(
             text,
             "- Never touch: {}. A change there ends the run.",
-            list(&group.never_touch)
+            pattern_list(&group.never_touch)
         );
     }
+}
+
+fn pattern_list(patterns: &[String]) -> String {
+    let names: Vec<String> = patterns
+        .iter()
+        .map(|pattern| format!("`{}`", inline_code(pattern, 200)))
+        .collect();
+    names.join(", ")
 }
 
 pub(super) fn test_first(text: &mut String, task: &Task) {

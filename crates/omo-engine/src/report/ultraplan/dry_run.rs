@@ -109,16 +109,15 @@ pub fn dry_run_report(plan: &Plan, part: PlanSelection, facts: &DryRunFacts) -> 
 }
 
 fn count_issues(plan: &Plan, tasks: &[&Task], facts: &DryRunFacts) -> usize {
-    let of_part = |found: &&Diagnostic| {
-        found
-            .task
-            .as_ref()
-            .is_none_or(|id| tasks.iter().any(|task| task.id == *id))
-    };
     let wrong = plan
         .diagnostics
         .iter()
-        .filter(of_part)
+        .filter(|found| {
+            found
+                .task
+                .as_ref()
+                .is_none_or(|id| tasks.iter().any(|task| task.id == *id))
+        })
         .filter(|found| found.severity != Severity::Note)
         .count();
     let missing = tasks
@@ -139,38 +138,10 @@ fn is_missing(action: FileAction, path: &str, facts: &DryRunFacts) -> bool {
 }
 
 fn task_table(plan: &Plan, tasks: &[&Task], facts: &DryRunFacts) -> String {
-    let none = || "—".to_owned();
-    let row = |task: &&Task| {
-        let found = plan
-            .diagnostics
-            .iter()
-            .filter(|found| found.task.as_ref() == Some(&task.id));
-        let found: Vec<String> = found.map(|found| found.text.clone()).collect();
-        let checks: Vec<&str> = task
-            .checks
-            .iter()
-            .map(|check| check.command.as_str())
-            .collect();
-        [
-            task.id.clone(),
-            cell(&task.title, 60),
-            match facts.proofs.get(&task.id).filter(|_| checks.is_empty()) {
-                Some(proof) => cell(proof, 60),
-                None if checks.is_empty() => none(),
-                None => code_cell(&checks.join("; "), 60),
-            },
-            on_failure_word(task.on_failure).to_owned(),
-            task.commit
-                .as_ref()
-                .map_or_else(none, |commit| cell(&commit.message, 60)),
-            if found.is_empty() {
-                "none".to_owned()
-            } else {
-                cell(&found.join("; "), 200)
-            },
-        ]
-    };
-    let rows: Vec<[String; 6]> = tasks.iter().map(row).collect();
+    let rows: Vec<[String; 6]> = tasks
+        .iter()
+        .map(|task| task_row(plan, task, facts))
+        .collect();
     table(
         [
             "Step",
@@ -182,6 +153,37 @@ fn task_table(plan: &Plan, tasks: &[&Task], facts: &DryRunFacts) -> String {
         ],
         &rows,
     )
+}
+
+fn task_row(plan: &Plan, task: &Task, facts: &DryRunFacts) -> [String; 6] {
+    let found = plan
+        .diagnostics
+        .iter()
+        .filter(|found| found.task.as_ref() == Some(&task.id));
+    let found: Vec<String> = found.map(|found| found.text.clone()).collect();
+    let checks: Vec<&str> = task
+        .checks
+        .iter()
+        .map(|check| check.command.as_str())
+        .collect();
+    [
+        task.id.clone(),
+        cell(&task.title, 60),
+        match facts.proofs.get(&task.id).filter(|_| checks.is_empty()) {
+            Some(proof) => cell(proof, 60),
+            None if checks.is_empty() => "—".to_owned(),
+            None => code_cell(&checks.join("; "), 60),
+        },
+        on_failure_word(task.on_failure).to_owned(),
+        task.commit
+            .as_ref()
+            .map_or_else(|| "—".to_owned(), |commit| cell(&commit.message, 60)),
+        if found.is_empty() {
+            "none".to_owned()
+        } else {
+            cell(&found.join("; "), 200)
+        },
+    ]
 }
 
 fn files(tasks: &[&Task], facts: &DryRunFacts) -> String {
@@ -238,37 +240,10 @@ fn execution_preview(plan: &Plan, meant: &[&TaskGroup], facts: &DryRunFacts) -> 
     if groups.is_empty() {
         return String::new();
     }
-    let number = |id: &str| id.strip_prefix(SESSION_PREFIX).unwrap_or(id).to_owned();
     let shown = groups
         .iter()
         .filter(|group| meant.iter().any(|known| known.id == group.id));
-    let row = |group: &&TaskGroup| {
-        let deps: Vec<String> = group
-            .deps
-            .iter()
-            .map(|id| format!("S{}", number(id)))
-            .collect();
-        [
-            (group.wave + 1).to_string(),
-            format!("Session {}: {}", number(&group.id), cell(&group.title, 60)),
-            group.tasks.join(", "),
-            if deps.is_empty() {
-                "none".to_owned()
-            } else {
-                deps.join(", ")
-            },
-            code_cell(
-                &format!(
-                    "{} --session {} {}",
-                    command_for(plan),
-                    number(&group.id),
-                    plan.source.path
-                ),
-                160,
-            ),
-        ]
-    };
-    let rows: Vec<[String; 5]> = shown.map(row).collect();
+    let rows: Vec<[String; 5]> = shown.map(|group| session_row(plan, group)).collect();
     let waves: BTreeSet<usize> = groups.iter().map(|group| group.wave).collect();
     format!(
         "### Execution Preview\n\nSessions: {} across {} waves\n\n{}{}\n\n",
@@ -277,6 +252,41 @@ fn execution_preview(plan: &Plan, meant: &[&TaskGroup], facts: &DryRunFacts) -> 
         table(["Wave", "Session", "Steps", "Depends on", "Command"], &rows),
         facts.billing.summary_line()
     )
+}
+
+fn session_row(plan: &Plan, group: &TaskGroup) -> [String; 5] {
+    let deps: Vec<String> = group
+        .deps
+        .iter()
+        .map(|id| format!("S{}", session_number(id)))
+        .collect();
+    [
+        (group.wave + 1).to_string(),
+        format!(
+            "Session {}: {}",
+            session_number(&group.id),
+            cell(&group.title, 60)
+        ),
+        group.tasks.join(", "),
+        if deps.is_empty() {
+            "none".to_owned()
+        } else {
+            deps.join(", ")
+        },
+        code_cell(
+            &format!(
+                "{} --session {} {}",
+                command_for(plan),
+                session_number(&group.id),
+                plan.source.path
+            ),
+            160,
+        ),
+    ]
+}
+
+fn session_number(id: &str) -> &str {
+    id.strip_prefix(SESSION_PREFIX).unwrap_or(id)
 }
 
 fn findings(facts: &DryRunFacts) -> String {

@@ -72,28 +72,33 @@ fn result_words(state: &RunState, reached: &OutcomeSummary) -> String {
 }
 
 fn results(state: &RunState, reached: &OutcomeSummary) -> String {
-    let row = |(id, status): &(String, ReportedStatus)| {
-        let known = state.tasks.get(id);
-        let commit = known
-            .and_then(|known| known.last_end.as_ref())
-            .and_then(|end| end.commit.as_deref());
-        let commit = commit.filter(|_| *status == ReportedStatus::Passed);
-        [
-            id.clone(),
-            cell(
-                state.plan.task(id).map_or("", |task| &task.title),
-                TITLE_CHARS,
-            ),
-            status_word(*status).to_owned(),
-            known.map_or(0, |known| known.attempts).to_string(),
-            commit.map_or_else(|| "—".to_owned(), |commit| cell(short_commit(commit), 12)),
-        ]
-    };
-    let rows: Vec<[String; 5]> = reached.tasks.iter().map(row).collect();
+    let rows: Vec<[String; 5]> = reached
+        .tasks
+        .iter()
+        .map(|(id, status)| result_row(state, id, *status))
+        .collect();
     table(
         ["Step", "Description", "Result", "Attempts", "Commit"],
         &rows,
     )
+}
+
+fn result_row(state: &RunState, id: &str, status: ReportedStatus) -> [String; 5] {
+    let known = state.tasks.get(id);
+    let commit = known
+        .and_then(|known| known.last_end.as_ref())
+        .and_then(|end| end.commit.as_deref());
+    let commit = commit.filter(|_| status == ReportedStatus::Passed);
+    [
+        id.to_owned(),
+        cell(
+            state.plan.task(id).map_or("", |task| &task.title),
+            TITLE_CHARS,
+        ),
+        status_word(status).to_owned(),
+        known.map_or(0, |known| known.attempts).to_string(),
+        commit.map_or_else(|| "—".to_owned(), |commit| cell(short_commit(commit), 12)),
+    ]
 }
 
 fn status_word(status: ReportedStatus) -> &'static str {
@@ -202,18 +207,21 @@ fn task_title(task: &Task) -> String {
 }
 
 fn unproved_section(state: &RunState, reached: &OutcomeSummary) -> String {
-    let of_part = |task: &Option<String>| {
-        task.as_ref()
-            .is_some_and(|id| reached.tasks.iter().any(|(known, _)| known == id))
-    };
     let all = run_view(&RunFacts::of_state("", state)).not_verified;
-    let lines = all.iter().filter(|one| of_part(&one.task)).map(|one| {
-        format!(
-            "- Step {}: {}\n",
-            one.task.as_deref().unwrap_or_default(),
-            sanitize(&one.reason, 300)
-        )
-    });
+    let lines = all
+        .iter()
+        .filter(|one| {
+            one.task
+                .as_ref()
+                .is_some_and(|id| reached.tasks.iter().any(|(known, _)| known == id))
+        })
+        .map(|one| {
+            format!(
+                "- Step {}: {}\n",
+                one.task.as_deref().unwrap_or_default(),
+                sanitize(&one.reason, 300)
+            )
+        });
     // Each session was checked by itself alone.
     let merged = state
         .parallel
@@ -247,13 +255,12 @@ fn findings_section(state: &RunState, reached: &OutcomeSummary) -> String {
 }
 
 fn remaining_work_section(state: &RunState, reached: &OutcomeSummary) -> String {
-    let is_left = |status: ReportedStatus| {
+    let left = reached.tasks.iter().filter(|(_, status)| {
         matches!(
-            status,
+            *status,
             ReportedStatus::Pending | ReportedStatus::Running | ReportedStatus::Failed
         )
-    };
-    let left = reached.tasks.iter().filter(|(_, status)| is_left(*status));
+    });
     let tasks = left.filter_map(|(id, _)| state.plan.task(id));
     let lines: Vec<String> = tasks
         .zip(1..)

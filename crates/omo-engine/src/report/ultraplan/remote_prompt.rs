@@ -23,17 +23,16 @@ pub(crate) enum Pusher {
 }
 
 pub(crate) fn tasks_left<'s>(state: &'s RunState, group: &TaskGroup) -> Vec<&'s Task> {
-    let left = |task: &&Task| {
-        state
-            .tasks
-            .get(&task.id)
-            .is_none_or(|known| !known.status.is_ended())
-    };
     group
         .tasks
         .iter()
         .filter_map(|id| state.plan.task(id))
-        .filter(left)
+        .filter(|task| {
+            state
+                .tasks
+                .get(&task.id)
+                .is_none_or(|known| !known.status.is_ended())
+        })
         .collect()
 }
 

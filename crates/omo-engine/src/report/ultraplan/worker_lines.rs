@@ -13,14 +13,6 @@ use crate::state::RunState;
 
 /// The line for an event; `None` where the user need not be told.
 pub fn worker_event_line(state: &RunState, what: &EventKind) -> Option<String> {
-    let wave = |id: &str| {
-        state
-            .plan
-            .groups
-            .iter()
-            .find(|group| group.id == id)
-            .map_or(1, |group| group.wave + 1)
-    };
     Some(match what {
         EventKind::GroupPrepared {
             group,
@@ -110,7 +102,7 @@ pub fn worker_event_line(state: &RunState, what: &EventKind) -> Option<String> {
         } => {
             format!(
                 "Wave {} FAILED: {}: {}",
-                wave(group),
+                wave_number(state, group),
                 worker_name(group),
                 sanitize(why, 300)
             )
@@ -151,7 +143,7 @@ pub fn worker_event_line(state: &RunState, what: &EventKind) -> Option<String> {
             let files = sanitize(&files.join(", "), 300);
             format!(
                 "Wave {} MERGE CONFLICT: {} conflicts with merged state: {files}",
-                wave(group),
+                wave_number(state, group),
                 worker_name(group)
             )
         }
@@ -211,6 +203,15 @@ pub fn worker_event_line(state: &RunState, what: &EventKind) -> Option<String> {
         }
         what => return task_lines::task_event_line(&state.plan, what),
     })
+}
+
+fn wave_number(state: &RunState, group: &str) -> usize {
+    state
+        .plan
+        .groups
+        .iter()
+        .find(|known| known.id == group)
+        .map_or(1, |known| known.wave + 1)
 }
 
 fn wave_check_line(

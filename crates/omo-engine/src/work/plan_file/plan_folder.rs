@@ -113,15 +113,8 @@ pub(super) fn read_parts(
 }
 
 pub(super) fn describe(at: &Path, plans: &[String]) -> String {
-    let shown = |names: &[String]| {
-        let names: Vec<String> = names
-            .iter()
-            .map(|name| format!("`{}`", sanitize(name, 60)))
-            .collect();
-        list_some(names.iter().map(String::as_str), SHOWN_NAMES)
-    };
     if !plans.is_empty() {
-        return format!("the plans {}", shown(plans));
+        return format!("the plans {}", shown_names(plans));
     }
     let mut names = entry_names(at, FileType::is_file).unwrap_or_default();
     let mut folders = entry_names(at, FileType::is_dir).unwrap_or_default();
@@ -129,9 +122,17 @@ pub(super) fn describe(at: &Path, plans: &[String]) -> String {
     folders.sort();
     match (names.as_slice(), folders.as_slice()) {
         ([], []) => "nothing".to_owned(),
-        ([], folders) => format!("no file, and the folders {}", shown(folders)),
-        (names, _) => format!("no plan, but {}", shown(names)),
+        ([], folders) => format!("no file, and the folders {}", shown_names(folders)),
+        (names, _) => format!("no plan, but {}", shown_names(names)),
     }
+}
+
+fn shown_names(names: &[String]) -> String {
+    let names: Vec<String> = names
+        .iter()
+        .map(|name| format!("`{}`", sanitize(name, 60)))
+        .collect();
+    list_some(names.iter().map(String::as_str), SHOWN_NAMES)
 }
 
 /// The names of a folder's entries of one kind. A link is of none, and a name that is no text cannot be typed.

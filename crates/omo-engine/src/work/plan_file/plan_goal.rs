@@ -30,14 +30,12 @@ fn read_files(folder: &Path, file: GoalFile) -> Vec<(GoalPart, String)> {
             .map(|inner| inner.join(below))
             .collect(),
     };
-    let text = |path: PathBuf| {
-        let bytes = regular_file::read(&path, MAX_BYTES, Links::Refused).ok()??;
-        String::from_utf8(bytes).ok()
-    };
     paths
         .into_iter()
-        .filter_map(text)
-        .map(|text| (file.part, text))
+        .filter_map(|path| {
+            let bytes = regular_file::read(&path, MAX_BYTES, Links::Refused).ok()??;
+            Some((file.part, String::from_utf8(bytes).ok()?))
+        })
         .collect()
 }
 
