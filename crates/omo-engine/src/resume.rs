@@ -26,11 +26,11 @@ pub enum ResumePoint {
 /// The first step that has not passed, or whose text has changed since; skipped ones stay skipped.
 pub fn find_resume_point(steps: &[InterruptedTask]) -> ResumePoint {
     let Some(first) = steps.iter().find(|step| {
-        !(!step.is_stale
-            && matches!(
+        step.is_stale
+            || !matches!(
                 step.status,
                 ReportedStatus::Passed | ReportedStatus::Skipped
-            ))
+            )
     }) else {
         return ResumePoint::Nothing;
     };

@@ -260,9 +260,9 @@ pub fn judge_attempt(
             .out_of_scope
             .into_iter()
             .filter(|file| {
-                !hook_changes
+                hook_changes
                     .as_ref()
-                    .is_some_and(|changes| changes.files.contains(file))
+                    .is_none_or(|changes| !changes.files.contains(file))
             })
             .collect(),
         missing: measured.missing,

@@ -228,10 +228,10 @@ pub(super) fn unsearched_tasks(state: &RunState) -> Vec<&str> {
     }
     task_ids_where(state, |_, known| {
         known.status.is_ended()
-            && !known
+            && known
                 .last_end
                 .as_ref()
-                .is_some_and(|end| end.unfinished.is_some())
+                .is_none_or(|end| end.unfinished.is_none())
     })
 }
 
