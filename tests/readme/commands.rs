@@ -6,9 +6,10 @@ use omo_tests::printed_commands::wrong_commands;
 
 use crate::{fenced, first_cells, outside_of_blocks, page, top};
 
-const PAGES: [&str; 17] = [
+const PAGES: [&str; 18] = [
     "README.md",
     "CONTRIBUTING.md",
+    "docs/cli.md",
     "docs/formats/dev-workflow.md",
     "docs/formats/gsd.md",
     "docs/formats/kiro.md",

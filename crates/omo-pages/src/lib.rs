@@ -3,6 +3,7 @@
 //! A part stands between two comments, `<!-- made by cargo xtask guide: NAME -->` and `<!-- end of NAME -->`;
 //! everything around is written by people and left as it is.
 
+mod command_reference;
 mod decision_table;
 mod manual;
 mod reference;
@@ -16,7 +17,7 @@ use anyhow::{Context, Result, bail};
 pub use manual::write_manual;
 
 /// Pages with such parts, by their path from the root of the repository.
-pub const PAGES: [&str; 2] = ["docs/guide.md", "docs/how-it-works.md"];
+pub const PAGES: [&str; 3] = ["docs/cli.md", "docs/guide.md", "docs/how-it-works.md"];
 
 /// Page of a made-up run, an example of `omo report --html`.
 pub const SAMPLE_PAGE: &str = "docs/sample-report.html";
@@ -81,7 +82,7 @@ pub fn fill_page(page: &str, top: &Path) -> Result<String> {
 fn make_part(name: &str, top: &Path) -> Result<String> {
     match name {
         "slash commands" => reference::slash_commands(&top.join("commands")),
-        "commands" => Ok(reference::commands()),
+        "commands" => Ok(command_reference::commands()),
         "exit statuses" => Ok(reference::exit_statuses()),
         "limits" => Ok(reference::limits()),
         "hooks" => Ok(reference::hooks()),

@@ -1,4 +1,4 @@
-//! Tables and pages of the guide about commands, options, limits and hooks.
+//! Tables about slash commands, exit statuses, limits and hooks.
 
 use std::fs;
 use std::path::Path;
@@ -6,8 +6,6 @@ use std::path::Path;
 use anyhow::{Context, Result};
 use omo_core::events::EVENTS;
 use omo_core::limits::LIMITS;
-
-const COLUMNS: usize = 80;
 
 /// Every slash command, from the front matter of its file.
 pub(crate) fn slash_commands(folder: &Path) -> Result<String> {
@@ -44,13 +42,6 @@ fn front_matter(text: &str, field: &str) -> Option<String> {
         .strip_prefix('"')
         .and_then(|value| value.strip_suffix('"'));
     Some(quoted.map_or_else(|| value.to_owned(), |value| value.replace("\\\"", "\"")))
-}
-
-pub(crate) fn commands() -> String {
-    let pages = omo_cli::help_pages(COLUMNS).into_iter();
-    let shown =
-        pages.map(|(name, page)| format!("### `{name}`\n\n```text\n{}\n```", page.trim_end()));
-    shown.collect::<Vec<_>>().join("\n\n")
 }
 
 /// Exit statuses of `omo`, for scripts.
