@@ -20,8 +20,8 @@ fn main() -> ExitCode {
             ),
             ("why_it_failed_is_reported", why_it_failed_is_reported),
             (
-                "one_that_is_not_wanted_any_more_is_ended",
-                one_that_is_not_wanted_any_more_is_ended,
+                "a_set_up_that_is_not_wanted_any_more_is_ended",
+                a_set_up_that_is_not_wanted_any_more_is_ended,
             ),
         ]
     } else {
@@ -92,7 +92,7 @@ fn why_it_failed_is_reported() {
     }
 }
 
-fn one_that_is_not_wanted_any_more_is_ended() {
+fn a_set_up_that_is_not_wanted_any_more_is_ended() {
     let temp = tempfile::tempdir().unwrap();
     let begun = temp.path().join("tree/begun");
     let error = run(&temp, "echo > begun; sleep 600", || !begun.exists()).unwrap_err();

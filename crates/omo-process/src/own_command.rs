@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn one_that_takes_too_long_is_ended_with_all_that_it_started() {
+    fn an_own_command_that_takes_too_long_is_ended_with_all_that_it_started() {
         let said = run_for(
             "(trap '' TERM; sleep 600) & trap '' TERM; sleep 600",
             b"",

@@ -1,7 +1,7 @@
 //! `cargo xtask guide`: writes the generated parts of the pages.
 //!
 //! Those of `docs/` come from the crate `omo-pages`, which links `omo` and is built only on demand. The list of these
-//! tasks is made here, the files of the hooks in `hook_files`.
+//! tasks is made here, the files of the hooks in `hook_files`, the promises in `promises`.
 
 use std::fs;
 use std::process::Command;
@@ -9,7 +9,7 @@ use std::process::Command;
 use anyhow::{Context, Result};
 use clap::CommandFactory;
 
-use crate::{Arguments, cargo, hook_files};
+use crate::{Arguments, cargo, hook_files, promises};
 
 const PAGE: &str = "CONTRIBUTING.md";
 const BEGINS: &str = "<!-- made by cargo xtask guide: tasks -->\n";
@@ -24,6 +24,7 @@ pub(crate) fn run() -> Result<()> {
         anstream::println!("written: {PAGE}");
     }
     hook_files::run()?;
+    promises::write(&cargo::top()?)?;
     cargo::run(
         Command::new(cargo::cargo())
             .args(["run", "--quiet", "--locked", "-p", "omo-pages"])

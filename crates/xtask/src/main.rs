@@ -17,6 +17,7 @@ mod parts;
 mod picture;
 mod plugin;
 mod profile;
+mod promises;
 mod rust_target;
 mod test;
 mod tidy;

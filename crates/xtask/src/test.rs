@@ -1,6 +1,6 @@
 //! `cargo xtask test`: all tests of the project, or those of a name, with everything they need.
 
-mod needs;
+pub(crate) mod needs;
 pub(crate) mod run;
 pub(crate) mod samples;
 mod suites;

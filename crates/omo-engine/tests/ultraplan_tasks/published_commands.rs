@@ -25,8 +25,8 @@ pub(crate) const ALL: &[Named] = &[
         a_commit_that_a_hook_refuses_has_not_passed,
     ),
     (
-        "a_failure_before_a_pipe_is_a_failure",
-        a_failure_before_a_pipe_is_a_failure,
+        "a_published_command_that_fails_before_a_pipe_is_a_failure",
+        a_published_command_that_fails_before_a_pipe_is_a_failure,
     ),
     ("no_stash_is_touched", no_stash_is_touched),
     (
@@ -197,7 +197,7 @@ fn a_commit_that_a_hook_refuses_has_not_passed() {
 }
 
 /// O: a command behind a pipe hides the exit status of the one before it.
-fn a_failure_before_a_pipe_is_a_failure() {
+fn a_published_command_that_fails_before_a_pipe_is_a_failure() {
     let piped = [
         "**Files:** `src/1.rs`",
         "**Verify:** `sh verify.sh 1 | tail -1`",

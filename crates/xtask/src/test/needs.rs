@@ -255,7 +255,8 @@ pub(crate) fn ignored() -> Result<Vec<Ignored>> {
     Ok(found)
 }
 
-fn rust_files() -> Result<Vec<PathBuf>> {
+/// Every Rust file of the workspace.
+pub(crate) fn rust_files() -> Result<Vec<PathBuf>> {
     let top = cargo::top()?;
     let (mut files, mut folders) = (
         Vec::new(),
