@@ -19,6 +19,7 @@ mod plugin;
 mod profile;
 mod promises;
 mod rust_target;
+mod site;
 mod test;
 mod tidy;
 mod windows;
@@ -62,6 +63,8 @@ enum Task {
     Picture,
     /// Make runs, and leave pictures of their pages in docs/report-pages
     PagePicture,
+    /// Build the pages as a site into target/site, and follow each of its links
+    Site,
     /// Hold formatting, lints and the rules of the repository: before a push
     Tidy,
     /// Compile the workspace for every system that omo is for
@@ -97,6 +100,7 @@ fn main() -> ExitCode {
         Task::Surroundings(options) => test::samples::run(&options),
         Task::Sample(list) => test::samples::play(&list),
         Task::Suite(suite) => test::surroundings::become_suite(&suite),
+        Task::Site => site::run(),
         Task::Test(options) => test::run(&options),
         Task::Tidy => tidy::run(),
     };

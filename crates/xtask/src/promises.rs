@@ -15,8 +15,8 @@ const SOURCE: &str = "docs/promises.toml";
 
 const HEAD: &str = "# Promises
 
-Each promise to users, with the tests that hold it; `cargo xtask test` runs them all. [reliability.md](reliability.md) \
-and [SECURITY.md](../SECURITY.md) say what omo cannot promise. `cargo xtask guide` makes this page of \
+Each promise to users, with the tests that hold it; `cargo xtask test` runs them all. [Reliability](reliability.md) \
+and [Security](../SECURITY.md) say what omo cannot promise. `cargo xtask guide` makes this page of \
 [promises.toml](promises.toml).
 ";
 

@@ -17,7 +17,7 @@ use self::needs::{Ignored, Missing};
 use self::run::Ready;
 use self::suites::{Built, Suite};
 use crate::plugin::{Build, Plugin};
-use crate::{cargo, client, dist, plugin, windows};
+use crate::{cargo, client, dist, plugin, site, windows};
 
 /// How the tests are run.
 #[derive(Default, Args)]
@@ -111,21 +111,23 @@ const FROM_RELEASES: [&str; 3] = [needs::RELEASE, needs::ARCHIVES, needs::WINE];
 
 struct Wanted {
     plugin: bool,
-    npm: FromNpm<bool>,
+    tools: Tools<bool>,
     releases: Vec<&'static str>,
 }
 
+/// Programs that the task installs where they are missing.
 #[derive(Clone, Copy, Default)]
-struct FromNpm<T> {
+struct Tools<T> {
     client: T,
     vitest: T,
     puppeteer: T,
+    mdbook: T,
 }
 
 #[derive(Default)]
 struct Provided {
     plugin: Option<Plugin>,
-    npm: FromNpm<Option<PathBuf>>,
+    tools: Tools<Option<PathBuf>>,
     windows: Option<PathBuf>,
     packed: Option<dist::Packed>,
 }
@@ -135,20 +137,20 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     let (suites, filter) = choose(options)?;
     let filter = filter.as_deref();
     let is_every = options.name.is_none() && !options.quick;
-    let (built, wanted, npm);
+    let (built, wanted, tools);
     let mut missing = needs::missing();
     refuse(&missing, options)?;
     if is_every {
         // The needs of all tests are known before the build, and installed meanwhile.
         wanted = Wanted::by_all(options);
-        (built, npm) = beside(
+        (built, tools) = beside(
             || suites::build(&suites, true),
             || look_for(&wanted, &mut missing, options),
         )?;
     } else {
         built = suites::build(&suites, false)?;
         wanted = wanted_by(&built, filter, &ignored, options)?;
-        npm = look_for(&wanted, &mut missing, options)?;
+        tools = look_for(&wanted, &mut missing, options)?;
     }
     refuse(&missing, options)?;
     if is_every && !options.require_all {
@@ -189,7 +191,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
         .transpose()?;
     let provided = Provided {
         plugin,
-        npm: npm.clone(),
+        tools: tools.clone(),
         ..Provided::default()
     };
     let now: Vec<&Parts> = parts.iter().filter(|parts| parts.has_now).collect();
@@ -203,7 +205,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
         .collect();
     let later = (!later.is_empty()).then(|| {
         run::Later::new(|| {
-            let provided = provide_releases(&wanted, npm, &missing)?;
+            let provided = provide_releases(&wanted, tools, &missing)?;
             later
                 .into_iter()
                 .map(|parts| parts.later(&provided, options))
@@ -269,10 +271,11 @@ impl Wanted {
         };
         Self {
             plugin: true,
-            npm: FromNpm {
+            tools: Tools {
                 client: true,
                 vitest: true,
                 puppeteer: true,
+                mdbook: true,
             },
             releases,
         }
@@ -299,10 +302,11 @@ fn wanted_by(
     let is_wanted = |name: &&str| needs(name) || (has_costs && *name == needs::RELEASE);
     Ok(Wanted {
         plugin: chosen.iter().any(|test| !is_from_releases(test)),
-        npm: FromNpm {
+        tools: Tools {
             client: needs(needs::CLIENT),
             vitest: needs(needs::VITEST),
             puppeteer: needs(needs::PUPPETEER),
+            mdbook: needs(needs::MDBOOK),
         },
         releases: FROM_RELEASES.into_iter().filter(is_wanted).collect(),
     })
@@ -319,12 +323,12 @@ fn is_from_releases(test: &Ignored) -> bool {
     FROM_RELEASES.iter().any(|name| test.needs(name))
 }
 
-/// Finds or installs packages of npm, and adds the missing ones.
+/// Finds or installs the tools, and adds the missing ones. mdBook comes last: cargo builds it for minutes.
 fn look_for(
     wanted: &Wanted,
     missing: &mut Vec<Missing>,
     options: &Options,
-) -> Result<FromNpm<Option<PathBuf>>> {
+) -> Result<Tools<Option<PathBuf>>> {
     let mut add = |name, why: String, can_be_installed| {
         missing.push(Missing {
             name,
@@ -333,7 +337,7 @@ fn look_for(
         });
     };
     let client = wanted
-        .npm
+        .tools
         .client
         .then(|| find_client(options.client.as_deref()))
         .transpose()
@@ -342,7 +346,7 @@ fn look_for(
             None
         });
     let vitest = wanted
-        .npm
+        .tools
         .vitest
         .then(client::find_or_install_vitest)
         .transpose()
@@ -351,7 +355,7 @@ fn look_for(
             None
         });
     let puppeteer = wanted
-        .npm
+        .tools
         .puppeteer
         .then(client::find_or_install_browser_driver)
         .transpose();
@@ -378,10 +382,24 @@ fn look_for(
             add(needs::RELEASE, why, false);
         }
     }
-    Ok(FromNpm {
+    let mdbook = wanted
+        .tools
+        .mdbook
+        .then(site::find_or_install_mdbook)
+        .transpose()
+        .unwrap_or_else(|why| {
+            missing.push(Missing {
+                name: needs::MDBOOK,
+                why: format!("{why:#}"),
+                can_be_installed: true,
+            });
+            None
+        });
+    Ok(Tools {
         client,
         vitest,
         puppeteer,
+        mdbook,
     })
 }
 
@@ -398,7 +416,7 @@ fn refuse(missing: &[Missing], options: &Options) -> Result<()> {
 /// Builds for few tests, as far as this machine can.
 fn provide_releases(
     wanted: &Wanted,
-    npm: FromNpm<Option<PathBuf>>,
+    tools: Tools<Option<PathBuf>>,
     missing: &[Missing],
 ) -> Result<Provided> {
     let wants = |name: &str| {
@@ -413,7 +431,7 @@ fn provide_releases(
     let windows = wants(needs::WINE).then(windows::build).transpose()?;
     Ok(Provided {
         plugin,
-        npm,
+        tools,
         windows,
         packed,
     })
@@ -505,9 +523,10 @@ fn ready(suite: &Built, provided: &Provided, options: &Options) -> Result<Ready>
             .and_then(|plugin| plugin.build.release_target())
             .map(PathBuf::from),
     );
-    give("OMO_TEST_CLIENT", provided.npm.client.clone());
-    give("OMO_TEST_VITEST", provided.npm.vitest.clone());
-    give("OMO_TEST_PUPPETEER", provided.npm.puppeteer.clone());
+    give("OMO_TEST_CLIENT", provided.tools.client.clone());
+    give("OMO_TEST_VITEST", provided.tools.vitest.clone());
+    give("OMO_TEST_PUPPETEER", provided.tools.puppeteer.clone());
+    give("OMO_TEST_MDBOOK", provided.tools.mdbook.clone());
     give("OMO_TEST_WINDOWS", provided.windows.clone());
     let packed = provided.packed.as_ref();
     give(

@@ -16,6 +16,7 @@ pub(crate) const ARCHIVES: &str = "the archives";
 pub(crate) const RELEASE: &str = "the release build";
 pub(crate) const VITEST: &str = "Vitest";
 pub(crate) const PUPPETEER: &str = "Puppeteer";
+pub(crate) const MDBOOK: &str = "mdBook";
 /// Always met: the task builds the plugin.
 pub(crate) const PLUGIN: &str = "the built plugin";
 
@@ -389,7 +390,9 @@ mod tests {
         let names: Vec<&str> = NEEDS
             .iter()
             .map(|need| need.name)
-            .chain([PLUGIN, CLIENT, WINE, RELEASE, ARCHIVES, VITEST, PUPPETEER])
+            .chain([
+                PLUGIN, CLIENT, WINE, RELEASE, ARCHIVES, VITEST, PUPPETEER, MDBOOK,
+            ])
             .collect();
         let tests = ignored().unwrap();
         assert!(tests.len() > 400, "only {} were found", tests.len());

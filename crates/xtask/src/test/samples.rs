@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::needs::{self, Ignored};
 use super::run::{self, Ready};
 use super::suites::{self, Built};
-use super::{FromNpm, Options, Provided, Wanted, is_one_of, is_run, look_for, ready, refuse};
+use super::{Options, Provided, Tools, Wanted, is_one_of, is_run, look_for, ready, refuse};
 use crate::{cargo, plugin};
 
 /// Exit status of a script that cannot make its surroundings.
@@ -234,15 +234,16 @@ fn make_samples(options: &SurroundingsOptions) -> Result<Vec<Sample>> {
     let mut suites = suites::all()?;
     suites.retain(|suite| SAMPLE.iter().any(|(name, _)| *name == suite.name));
     let built = suites::build(&suites, false)?;
-    let npm = FromNpm {
+    let tools = Tools {
         client: true,
         vitest: true,
         puppeteer: true,
+        mdbook: false,
     };
-    let npm = look_for(
+    let tools = look_for(
         &Wanted {
             plugin: true,
-            npm,
+            tools,
             releases: Vec::new(),
         },
         &mut missing,
@@ -251,7 +252,7 @@ fn make_samples(options: &SurroundingsOptions) -> Result<Vec<Sample>> {
     refuse(&missing, &options)?;
     let provided = Provided {
         plugin: Some(plugin::build_for_development()?),
-        npm,
+        tools,
         ..Provided::default()
     };
     let ignored = needs::ignored()?;

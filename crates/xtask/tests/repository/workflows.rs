@@ -42,6 +42,12 @@ fn workflows_run_what_the_repository_runs() {
         latest.contains("\n  schedule:\n")
             && latest.contains("cargo xtask test --client latest client ")
     );
+    let site = read(".github/workflows/site.yml");
+    assert!(
+        site.contains(" cargo xtask site\n")
+            && site.contains("path: target/site\n")
+            && site.contains("branches: [main]")
+    );
     let targets = read("crates/xtask/src/dist/targets.rs");
     let named = between(&targets, "TARGETS: [&str; 5] = [", "];");
     assert_eq!(named.len(), 5, "{named:?}");
@@ -68,7 +74,7 @@ fn every_package_is_published_and_the_plugins_own_after_all_platforms() {
     let words = between(&npm, "PLATFORMS: [Platform; 4] = [", "];");
     let platforms: Vec<String> = words.chunks(2).map(|words| words.join("-")).collect();
     assert_eq!(platforms.len(), 4, "{words:?}");
-    let jobs = jobs();
+    let jobs = jobs("release");
     let published = format!("for name in {} omo; do", platforms.join(" "));
     assert!(job(&jobs, "npm").contains(&published), "{published}");
     assert!(job(&jobs, "npm").contains("npm publish \"$file\" --provenance --access public\n"));
@@ -90,9 +96,9 @@ fn every_package_is_published_and_the_plugins_own_after_all_platforms() {
     }
 }
 
-fn jobs() -> Vec<(String, String)> {
-    let release = read(".github/workflows/release.yml");
-    let (_, text) = release.split_once("\njobs:\n").unwrap();
+fn jobs(workflow: &str) -> Vec<(String, String)> {
+    let workflow = read(&format!(".github/workflows/{workflow}.yml"));
+    let (_, text) = workflow.split_once("\njobs:\n").unwrap();
     let mut jobs: Vec<(String, String)> = Vec::new();
     for line in text.lines() {
         let name = line
@@ -158,10 +164,16 @@ fn only_the_jobs_that_publish_may_write_and_they_build_nothing() {
             "{name}"
         );
         let writes = text.matches(": write").count();
-        assert_eq!(writes, if name == "release.yml" { 2 } else { 0 }, "{name}");
+        let publishes = ["release.yml", "site.yml"].contains(&name.as_str());
+        assert_eq!(writes, if publishes { 2 } else { 0 }, "{name}");
     }
-    let jobs = jobs();
-    for (name, may) in [("npm", "id-token: write"), ("publish", "contents: write")] {
+    for (workflow, name, may) in [
+        ("release", "npm", "id-token: write"),
+        ("release", "publish", "contents: write"),
+        ("site", "publish", "id-token: write"),
+        ("site", "publish", "pages: write"),
+    ] {
+        let jobs = jobs(workflow);
         let text = job(&jobs, name);
         assert!(
             text.contains(&format!("      {may}\n")),
