@@ -6,7 +6,7 @@ use std::process::Command;
 
 use crate::{read, top};
 
-fn pages() -> Vec<PathBuf> {
+pub(crate) fn pages() -> Vec<PathBuf> {
     let list = [
         "ls-files",
         "--cached",

@@ -11,6 +11,7 @@ mod features;
 mod hook_dependencies;
 mod left_out;
 mod links;
+mod near_sentences;
 mod security;
 #[cfg(unix)]
 mod suite;
