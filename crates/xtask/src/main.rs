@@ -21,6 +21,7 @@ mod promises;
 mod rust_target;
 mod site;
 mod test;
+mod texts;
 mod tidy;
 mod windows;
 
@@ -65,6 +66,8 @@ enum Task {
     PagePicture,
     /// Build the pages as a site into target/site, and follow each of its links
     Site,
+    /// Print every text that omo shows, by file of the source
+    Texts,
     /// Hold formatting, lints and the rules of the repository: before a push
     Tidy,
     /// Compile the workspace for every system that omo is for
@@ -102,6 +105,7 @@ fn main() -> ExitCode {
         Task::Suite(suite) => test::surroundings::become_suite(&suite),
         Task::Site => site::run(),
         Task::Test(options) => test::run(&options),
+        Task::Texts => texts::run(),
         Task::Tidy => tidy::run(),
     };
     match result {
