@@ -1,11 +1,11 @@
-//! A list of bounded length, so that a long list in a file or an input cannot fill the memory.
+//! A list of bounded length, so that a hostile file cannot fill the memory.
 
 use std::fmt;
 use std::marker::PhantomData;
 
 use serde::de::{Deserialize, Deserializer, Error, SeqAccess, Visitor};
 
-/// A list of at most `MAX`; a longer one is not read.
+/// A list of at most `MAX` entries; deserializing a longer one fails.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BoundedVec<T, const MAX: usize>(pub Vec<T>);
 

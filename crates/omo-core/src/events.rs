@@ -1,27 +1,23 @@
-//! The table of hooks: each event of the client that omo answers, its program, and its timeout.
+//! The hooks: each event of the client that omo answers, its program and its timeout.
 //!
-//! The hooks, the session state, `omo doctor`, the plugin that is built and the guide all read the table at the end of
-//! this file, and `cargo xtask guide` writes `hooks.json` and the launchers from it. A new event is a row, and its
-//! function in `omo-hooks`, which the compiler asks for.
+//! `hooks.json` and the launchers are generated from the table below; a new event is a row, and its
+//! function in `omo-hooks`.
 
 use serde::{Deserialize, Serialize};
 
 use crate::timestamp::Timestamp;
 
-/// Row of a hook.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EventRow {
-    /// Event of the client.
     pub event: HookEvent,
-    /// The client's name of the event.
+    /// The client's name.
     pub name: &'static str,
-    /// Program that the client starts.
+    /// The program in `hooks.json`.
     pub program: &'static str,
-    /// Timeout of the client, in seconds.
+    /// The client's timeout.
     pub timeout_seconds: u16,
-    /// Message of the client meanwhile, for a hook that may take long.
+    /// The client's message during a hook that may take long.
     pub status_message: Option<&'static str>,
-    /// Purpose for the guide.
     pub purpose: &'static str,
 }
 
@@ -35,17 +31,14 @@ macro_rules! events {
             purpose: $purpose:literal,
         }
     )*) => {
-        /// The events of the client that omo answers.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub enum HookEvent {
             $($(#[$meaning])* $event,)*
         }
 
         impl HookEvent {
-            /// All events, in the order of a session's life.
             pub const ALL: [Self; { [$(stringify!($event)),*].len() }] = [$(Self::$event),*];
 
-            /// Row of the event.
             pub const fn row(self) -> &'static EventRow {
                 match self {
                     $(Self::$event => &EventRow {
@@ -63,7 +56,7 @@ macro_rules! events {
         /// All hooks, in the order of a session's life.
         pub const EVENTS: [EventRow; HookEvent::ALL.len()] = [$(*HookEvent::$event.row()),*];
 
-        /// Last time of each hook during the run.
+        /// Time of each hook's last run.
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
         #[serde(rename_all = "PascalCase", default)]
         pub struct LastSeen {
@@ -81,45 +74,41 @@ macro_rules! events {
 }
 
 impl HookEvent {
-    /// The client's name of the event.
     pub fn name(self) -> &'static str {
         self.row().name
     }
 
-    /// Program in `hooks.json`.
     pub fn program(self) -> &'static str {
         self.row().program
     }
 }
 
 impl LastSeen {
-    /// Every hook with its time, in the order of a session's life.
     pub fn entries(&self) -> [(HookEvent, Option<Timestamp>); HookEvent::ALL.len()] {
         HookEvent::ALL.map(|event| (event, *{ *self }.slot(event)))
     }
 
-    /// Records a hook's run.
     pub fn note(&mut self, event: HookEvent, now: Timestamp) {
         *self.slot(event) = Some(now);
     }
 }
 
 events! {
-    /// A session started, resumed, was cleared, forked or compacted.
+    /// A session starts, resumes, or was cleared, forked or compacted.
     SessionStart, session_start {
         program: "omo-session-start",
         timeout_seconds: 5,
         status_message: None,
         purpose: "tells the model the session's id, and of a run where it stands",
     }
-    /// A prompt came, from a person or from the client itself.
+    /// A prompt of a person or of the client itself.
     UserPromptSubmit, user_prompt_submit {
         program: "omo-user-prompt-submit",
         timeout_seconds: 5,
         status_message: None,
         purpose: "turns a run on or off, and answers the slash commands that need no model",
     }
-    /// The main agent's turn wants to end.
+    /// The main agent is about to end its turn.
     Stop, stop {
         program: "omo-stop",
         // The checks of a Stop have 840 seconds together.
@@ -127,7 +116,6 @@ events! {
         status_message: Some("omo: checking the claim against the start, Esc ends it"),
         purpose: "decides whether the turn may end; runs the checks when the model claims to be done",
     }
-    /// A subagent's turn ended.
     SubagentStop, subagent_stop {
         program: "omo-subagent-stop",
         timeout_seconds: 5,

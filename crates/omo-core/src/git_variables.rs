@@ -1,10 +1,10 @@
 //! The environment variables of git, and the processes that may inherit them.
 //!
-//! A git that runs a hook or an alias, and so starts a client or omo, points its children at its own repository. A
-//! `git init` below them would then work in the user's repository instead of its own folder.
+//! A git that runs a hook or an alias points its children at its own repository: a `git init` below
+//! it would work in the user's repository.
 
-/// Variables that belong to one repository, or to one call of git: those of `git rev-parse --local-env-vars`, with what
-/// git sets for the children of a hook, a push or an option such as `--literal-pathspecs`.
+/// Variables of one repository or call of git: those of `git rev-parse --local-env-vars`, and those
+/// that git sets for a hook, a push or an option such as `--literal-pathspecs`.
 const REPOSITORY_VARIABLES: [&str; 27] = [
     "GIT_ALTERNATE_OBJECT_DIRECTORIES",
     "GIT_ATTR_SOURCE",
@@ -35,7 +35,7 @@ const REPOSITORY_VARIABLES: [&str; 27] = [
     "GIT_WORK_TREE",
 ];
 
-/// Numbered variables, such as `GIT_CONFIG_KEY_0`, which say nothing without their count.
+/// Numbered variables, such as `GIT_CONFIG_KEY_0`, without effect unless `GIT_CONFIG_COUNT` is set.
 const REPOSITORY_PREFIXES: [&str; 2] = ["GIT_CONFIG_KEY_", "GIT_CONFIG_VALUE_"];
 
 const PERSON_VARIABLES: [&str; 7] = [
@@ -48,10 +48,10 @@ const PERSON_VARIABLES: [&str; 7] = [
     "GIT_CONFIG_NOSYSTEM",
 ];
 
-/// Settings of one call of git, such as those of `git -c`; numbered ones stand beside `GIT_CONFIG_COUNT`.
+/// Settings of one call, such as those of `git -c`.
 const SETTING_VARIABLES: [&str; 2] = ["GIT_CONFIG_COUNT", "GIT_CONFIG_PARAMETERS"];
 
-/// Programs of hooks, as the names of their variables begin. Many of these turn hooks off, as `HUSKY=0` does.
+/// Prefixes of variables that steer hook programs, such as `HUSKY=0`.
 const HOOK_PROGRAMS: [&str; 9] = [
     "CAPTAINHOOK",
     "GITHOOKS",
@@ -66,7 +66,7 @@ const HOOK_PROGRAMS: [&str; 9] = [
 
 const HOOK_VARIABLES: [&str; 2] = ["SKIP", "SKIP_SIMPLE_GIT_HOOKS"];
 
-/// Variables by which any program finds what it runs, but for the `PATH`.
+/// Variables by which programs find what they run, besides `PATH`.
 const LOOKUP_VARIABLES: [&str; 10] = [
     "BASH_ENV",
     "ENV",
@@ -89,11 +89,11 @@ pub fn is_lookup_variable(name: &str) -> bool {
 /// A variable that steers the programs of hooks, such as `HUSKY` or `SKIP`.
 pub fn is_hook_variable(name: &str) -> bool {
     let name = name.to_ascii_uppercase();
-    let is_own = |program: &&str| {
-        name.strip_prefix(*program)
-            .is_some_and(|rest| rest.is_empty() || rest.starts_with('_'))
-    };
-    HOOK_VARIABLES.contains(&name.as_str()) || HOOK_PROGRAMS.iter().any(is_own)
+    HOOK_VARIABLES.contains(&name.as_str())
+        || HOOK_PROGRAMS
+            .iter()
+            .filter_map(|program| name.strip_prefix(program))
+            .any(|rest| rest.is_empty() || rest.starts_with('_'))
 }
 
 /// A variable that gives settings of git, such as `GIT_CONFIG_COUNT` or `GIT_CONFIG_KEY_0`.
@@ -107,7 +107,7 @@ pub fn is_setting_variable(name: &str) -> bool {
 
 /// A variable such as `GIT_DIR`, which no process that omo starts inherits.
 pub fn is_repository_variable(name: &str) -> bool {
-    // Nearly every variable ends here. On Windows `Git_Dir` is `GIT_DIR`.
+    // On Windows `Git_Dir` is `GIT_DIR`.
     if !is_git_variable(name) {
         return false;
     }
@@ -125,7 +125,7 @@ pub fn person_variable(name: &str) -> Option<&'static str> {
         .find(|known| known.eq_ignore_ascii_case(name))
 }
 
-/// Any variable of git. The git that omo itself asks inherits none: `GIT_EXEC_PATH` could have it start other programs.
+/// Any variable of git. omo's own git inherits none: `GIT_EXEC_PATH` could start other programs.
 pub fn is_git_variable(name: &str) -> bool {
     name.get(..4)
         .is_some_and(|start| start.eq_ignore_ascii_case("GIT_"))

@@ -1,8 +1,7 @@
-//! Meaning of a prompt to omo: the keyword as an instruction, a command, or the way out.
+//! The meaning of a prompt: the keyword as an instruction, a command, or the way out.
 //!
-//! Only words that a person wrote as their own count. This module owns the order of the steps; each step has a file:
-//! the writer (`origin`), commands (`slash`), quoted or pasted text (`mask`, `pasted_lines`, `pasted_tables`), words
-//! (`keyword_match`), turning ultrawork off (`off_request`), and talk about the keyword (`mention`).
+//! Only words that a person wrote as their own count. The steps, in order: `origin`, `slash`,
+//! `mask`, `keyword_match`, `off_request` and `mention`.
 
 mod keyword_match;
 mod mask;
@@ -26,7 +25,7 @@ use slash::SlashPrompt;
 const MAX_KEYWORDS: usize = 16;
 const MAX_CHARS: usize = 32;
 
-/// Words that turn ultrawork on. An empty list turns the keyword off.
+/// Words that turn ultrawork on; an empty list turns the keyword off.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Keywords(Vec<String>);
 
@@ -42,16 +41,12 @@ impl Keywords {
         if words.len() > MAX_KEYWORDS {
             return Err(InvalidKeyword::TooMany(words.len()));
         }
-        let is_bad = |word: &&String| {
-            !(1..=MAX_CHARS).contains(&word.chars().count()) || !word.chars().all(is_allowed)
-        };
-        match words.iter().find(is_bad) {
+        match words.iter().find(|word| !is_keyword(word)) {
             Some(word) => Err(InvalidKeyword::Word(word.clone())),
             None => Ok(Self(words)),
         }
     }
 
-    /// Words of the list.
     pub fn words(&self) -> &[String] {
         &self.0
     }
@@ -61,12 +56,14 @@ fn is_allowed(char: char) -> bool {
     char.is_alphanumeric() || matches!(char, '-' | '_')
 }
 
-/// Reason why a list of keywords is invalid.
+fn is_keyword(word: &str) -> bool {
+    (1..=MAX_CHARS).contains(&word.chars().count()) && word.chars().all(is_allowed)
+}
+
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum InvalidKeyword {
-    /// Too many keywords: their number.
     TooMany(usize),
-    /// An empty or too long word, or one with a character that is neither letter nor digit.
+    /// Empty, too long, or with a character that is no letter, digit, `-` or `_`.
     Word(String),
 }
 
@@ -84,30 +81,26 @@ impl fmt::Display for InvalidKeyword {
 
 impl std::error::Error for InvalidKeyword {}
 
-/// Meaning of a prompt to omo.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PromptReading<'a> {
     /// Words of no person, or no words for omo.
     Nothing,
     /// The keyword, as an instruction.
     Activate {
-        /// Words of the person before the keyword.
         before: &'a str,
-        /// Keyword as typed.
         keyword: &'a str,
-        /// Words of the person behind the keyword.
         after: &'a str,
     },
     /// The keyword and at most one more word.
     Short(ShortRequest),
     /// A slash command of omo.
     Command {
-        /// Name without the `/omo:`; `/ulw` is the command `ulw`.
+        /// `ulw` for `/omo:ulw` and `/ulw`.
         name: &'a str,
-        /// Text behind the one blank after the name, byte for byte.
+        /// Text behind one blank after the name, byte for byte.
         arguments: &'a str,
     },
-    /// A request to turn ultrawork off.
+    /// Turning ultrawork off.
     Off {
         /// `true` for a prompt without other words.
         whole: bool,
@@ -124,7 +117,6 @@ impl PromptReading<'_> {
     }
 }
 
-/// Reads a prompt.
 pub fn read_prompt<'a>(prompt: &'a str, keywords: &Keywords) -> PromptReading<'a> {
     let Some(text) = origin::text_of_person(prompt) else {
         return PromptReading::Nothing;
@@ -141,7 +133,7 @@ pub fn read_prompt<'a>(prompt: &'a str, keywords: &Keywords) -> PromptReading<'a
     }
 }
 
-/// `true` for a text that a person may have written: no form of the client, another agent or a loop.
+/// `false` for forms of the client, other agents and loops.
 pub fn is_from_a_person(prompt: &str) -> bool {
     origin::text_of_person(prompt).is_some()
 }
@@ -152,29 +144,35 @@ fn read_words<'a>(text: &'a str, keywords: &Keywords) -> PromptReading<'a> {
         return PromptReading::Nothing;
     }
     let masked = mask::own_words(text, keywords);
-    let own = masked.text();
-    // Covered text reads differently in the masked text.
-    words.retain(|word| own.get(word.clone()) == text.get(word.clone()));
+    let own_words = masked.text();
+    // Covered text differs in the masked text.
+    words.retain(|word| own_words.get(word.clone()) == text.get(word.clone()));
     drop_middle(&mut words);
-    if let Some(off) = off_request::find_off_request(own, &words) {
+    if let Some(off) = off_request::find_off_request(own_words, &words) {
         return PromptReading::Off { whole: off.whole };
     }
-    let instruction = words.iter().find(|word| !mention::is_mention(own, word));
-    let split = |word: &Range<usize>| {
-        let (before, keyword) = (text.get(..word.start)?, text.get(word.clone())?);
-        Some(PromptReading::Activate {
+    let Some(word) = words
+        .iter()
+        .find(|word| !mention::is_mention(own_words, word))
+    else {
+        return PromptReading::Nothing;
+    };
+    match (
+        text.get(..word.start),
+        text.get(word.clone()),
+        text.get(word.end..),
+    ) {
+        (Some(before), Some(keyword), Some(after)) => PromptReading::Activate {
             before,
             keyword,
-            after: text.get(word.end..)?,
-        })
-    };
-    instruction
-        .and_then(split)
-        .unwrap_or(PromptReading::Nothing)
+            after,
+        },
+        _ => PromptReading::Nothing,
+    }
 }
 
-/// Maximum occurrences that are judged at each end of a prompt. People give their instruction first or last; a prompt
-/// that repeats the keyword more often is pasted, or hostile.
+/// Maximum occurrences judged at each end: people give instructions first or last, and a prompt
+/// with more is pasted, or hostile.
 const JUDGED: usize = 32;
 
 fn drop_middle(words: &mut Vec<Range<usize>>) {

@@ -1,7 +1,6 @@
-//! The rules of omo, and nothing else: the meaning of a prompt, the decision on a Stop, and their words.
+//! The rules of omo, without I/O: the meaning of a prompt, the decision on a Stop, and their words.
 //!
-//! Nothing here opens a file, reads a clock or the environment, or starts a process: plain data goes in, plain data
-//! comes out, so that every decision can be written down as a table.
+//! Plain data goes in and comes out: nothing here reads a file, a clock or the environment.
 
 pub mod bounded_vec;
 pub mod check;

@@ -1,28 +1,25 @@
-//! The bounds of a run: their defaults, and the range that any of them may be set to.
+//! The bounds of a run, their defaults and their ranges.
 
 use serde::{Deserialize, Serialize};
 
 /// Days after its start in which a run may go on, whatever the working time.
 pub const MAX_DAYS: u32 = 7;
 
-/// Bounds at which omo ends a run, whatever the model says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct RunLimits {
-    /// Maximum Stops that are turned into continuations.
+    /// Stops that are turned into continuations.
     pub max_blocks: u32,
-    /// Seconds after a block within which a Stop without any tool call in between is let through.
+    /// Seconds after a block within which a Stop without a tool call is let through.
     pub cooldown_seconds: u32,
-    /// Minutes of work after which a run expires.
+    /// Minutes of work.
     pub max_minutes: u32,
-    /// Maximum tokens, at which a run pauses; `0` for no bound.
+    /// Tokens at which a run pauses; `0` for no bound.
     pub max_tokens: u32,
-    /// Failed verifications after which a run ends.
     pub max_failed_claims: u32,
 }
 
 impl RunLimits {
-    /// The bounds of a run for which nothing is set.
     pub const DEFAULT: Self = Self {
         max_blocks: 8,
         cooldown_seconds: 3,
@@ -38,26 +35,24 @@ impl Default for RunLimits {
     }
 }
 
-/// One bound, as a user knows and sets it.
+/// A bound of [`RunLimits`] that users can set.
 #[derive(Clone, Copy, Debug)]
 pub struct LimitRow {
     /// Name in the configuration, below `limits`.
     pub name: &'static str,
-    /// Option of a prompt that sets the bound for one run, if any.
+    /// The option of a prompt that sets the bound for one run.
     pub option: Option<&'static str>,
-    /// Lowest value.
     pub lowest: u32,
-    /// Highest value. It holds even for a user who asks for more: an unattended run must end.
+    /// Highest value, even for a user who asks for more: an unattended run must end.
     pub highest: u32,
-    /// Meaning for the guide.
     pub meaning: &'static str,
     field: fn(&mut RunLimits) -> &mut u32,
 }
 
-/// The bounds that can be set, in the order in which they are listed.
+/// The bounds that can be set: the configuration, the options of a prompt and the guide read this
+/// table.
 ///
-/// The configuration, the options of a prompt and the guide all read this table: a new bound is a field of
-/// [`RunLimits`] with its default, and a row.
+/// A new bound is a field of [`RunLimits`] with its default, and a row.
 pub const LIMITS: [LimitRow; 5] = [
     LimitRow {
         name: "max_blocks",
@@ -102,12 +97,10 @@ pub const LIMITS: [LimitRow; 5] = [
 ];
 
 impl LimitRow {
-    /// The row of this name.
     pub fn named(name: &str) -> Option<&'static Self> {
         LIMITS.iter().find(|row| row.name == name)
     }
 
-    /// The value of a run for which nothing is set.
     pub fn default_value(&self) -> u32 {
         *(self.field)(&mut RunLimits::default())
     }
@@ -128,8 +121,7 @@ impl RunLimits {
         is_allowed
     }
 
-    /// The same bounds, each brought into its range. Bounds of a state file are used through this: a file in a
-    /// repository can not widen a limit.
+    /// Each bound brought into its range: a state file in a repository cannot widen a limit.
     #[must_use]
     pub fn clamped(mut self) -> Self {
         for row in &LIMITS {

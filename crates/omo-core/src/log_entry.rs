@@ -1,41 +1,36 @@
-//! One line of the decision log: the decision about an event, and its rule.
+//! A line of the decision log: the decision about an event, and its rule.
 
 use serde::{Deserialize, Serialize};
 
 use crate::check::session_check::CheckVerdict;
 use crate::prompt::PromptDecision;
 use crate::session::{PauseReason, Session};
-use crate::stop::claim::{CheckResult, ClaimJudgement, ClaimOutcome};
+use crate::stop::claim::{ClaimJudgement, ClaimOutcome};
 use crate::stop::{BlockCause, StopAction, StopBlock, StopDecision, StopRow, allowed_blocks};
 use crate::timestamp::Timestamp;
 
-/// A line of `decisions.jsonl`. Text of a prompt or of a model never gets in.
+/// A line of `decisions.jsonl`. Text of prompts or models never gets in.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct LogEntry {
-    /// Time of the decision.
     pub at: Timestamp,
-    /// Id of the session.
     pub session: String,
     /// The client's name of the event, or `cli`.
     pub event: String,
-    /// The row of the Stop table, where the event was a Stop.
+    /// The row of the Stop table.
     pub row: Option<u8>,
-    /// Decision: `block`, `allow`, `warn`, `pause`, `activate`, `stop`, `end: released`, …
+    /// `block`, `allow`, `warn`, `pause`, `activate`, `stop`, `end: released`, …
     pub decision: String,
-    /// Reason, in a few words of omo's own.
+    /// In omo's own words.
     pub why: String,
-    /// Blocks used after the decision.
     pub blocks: u32,
-    /// Blocks allowed.
     pub max_blocks: u32,
-    /// Result of the judged claim, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub claim: Option<LoggedClaim>,
 }
 
 impl LogEntry {
-    /// The decision in the words of people.
+    /// [`LogEntry::decision`] in the words of people.
     pub fn decision_words(&self) -> &str {
         if self.decision == "block" {
             "continued"
@@ -45,53 +40,50 @@ impl LogEntry {
     }
 }
 
-/// A claim that was judged.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct LoggedClaim {
-    /// Worth of the claim.
     pub end: ClaimEnd,
-    /// Checks that judged the claim.
     pub checks: Vec<LoggedCheck>,
 }
 
-/// Worth of a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum ClaimEnd {
-    /// Proof by all judges.
+    /// All judges agree.
     Verified,
-    /// No proof.
+    /// A judge disagrees or could not run.
     Failed,
     /// Green checks, and a pending review.
     ReviewAsked,
 }
 
-/// Result of a check of a claim.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LoggedCheck {
-    /// Name of the check.
     pub name: String,
-    /// Worth of the check's end.
     pub verdict: CheckVerdict,
 }
 
 fn logged_claim(outcome: &ClaimOutcome) -> LoggedClaim {
-    let check = |it: &CheckResult| LoggedCheck {
-        name: it.name.clone(),
-        verdict: it.record.verdict,
-    };
     LoggedClaim {
         end: match outcome.judgement {
             ClaimJudgement::Verified => ClaimEnd::Verified,
             ClaimJudgement::ReviewWanted { again: false } => ClaimEnd::ReviewAsked,
             _ => ClaimEnd::Failed,
         },
-        checks: outcome.findings.checks.iter().map(check).collect(),
+        checks: outcome
+            .findings
+            .checks
+            .iter()
+            .map(|result| LoggedCheck {
+                name: result.name.clone(),
+                verdict: result.record.verdict,
+            })
+            .collect(),
     }
 }
 
-/// The entry of a decision about a Stop, with `session` afterwards, and `check` as the result of its claim, if any.
+/// The entry of a Stop's decision, with `session` afterwards; `check` is the result of its claim.
 pub fn stop_entry(
     id: &str,
     session: &Session,
@@ -130,7 +122,7 @@ pub fn stop_entry(
     }
 }
 
-/// The entry of a decision about a prompt, where it has one.
+/// The entry of a prompt's decision; `None` for a prompt without one.
 pub fn prompt_entry(
     id: &str,
     session: &Session,
@@ -163,7 +155,7 @@ pub fn prompt_entry(
     ))
 }
 
-/// The entry of a change of the checks at `now`, with `session` afterwards.
+/// The entry of a change of the checks.
 pub fn checks_entry(id: &str, session: &Session, event: &str, now: Timestamp) -> LogEntry {
     let made_now = session
         .weakened
@@ -185,7 +177,6 @@ fn with_weakened<'a>(why: &str, weakened: impl Iterator<Item = &'a str>) -> Stri
     }
 }
 
-/// An entry with these words, and the counts of `session`.
 pub fn new_entry(
     id: &str,
     session: &Session,

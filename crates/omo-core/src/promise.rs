@@ -1,7 +1,6 @@
 //! The promise: the model's claim at the end of its last message to be done or stuck.
 //!
-//! A promise is a claim and never a proof. Mere talk about promises (an example in code, a quotation, a plan to say it
-//! later, a refusal to say it) is no claim.
+//! Talk about promises, such as an example in code or a quotation, is no claim.
 
 use memchr::memmem;
 
@@ -10,14 +9,11 @@ use crate::text::masked_text::{self, COVERED, MaskedText};
 const OPEN: &str = "<promise>";
 const CLOSE: &str = "</promise>";
 
-/// Claim of a final message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Claim {
-    /// All done.
     Done,
-    /// Impossible work.
     Blocked {
-        /// Reason in the model's words; may be empty.
+        /// In the model's words; may be empty.
         reason: String,
     },
 }
@@ -39,19 +35,17 @@ pub fn read_claim(text: &str) -> Option<Claim> {
     })
 }
 
-/// Trimmed content of the last promise, if valid.
-///
-/// With code, quoted lines, quotations and comments taken away it must be the last thing in the text, and stand alone
-/// on its line or follow a finished sentence.
+/// Trimmed content of the promise at the end of `text`, alone on its line or behind a finished
+/// sentence. Code, quoted lines, quotations and comments do not count.
 pub fn final_promise(text: &str) -> Option<&str> {
-    // Most messages hold none, and need no masks to say so.
+    // Most messages hold none: no masks needed.
     memmem::rfind(text.as_bytes(), CLOSE.as_bytes())?;
     let masked = own_words(text);
-    let own = masked.text();
-    let end = memmem::rfind(own.as_bytes(), CLOSE.as_bytes())?;
-    let start = memmem::rfind(own.get(..end)?.as_bytes(), OPEN.as_bytes())?;
-    let nothing_follows = is_last(own.get(end + CLOSE.len()..)?);
-    let counts = nothing_follows && stands_free(own.get(..start)?);
+    let masked_text = masked.text();
+    let end = memmem::rfind(masked_text.as_bytes(), CLOSE.as_bytes())?;
+    let start = memmem::rfind(masked_text.get(..end)?.as_bytes(), OPEN.as_bytes())?;
+    let nothing_follows = is_last(masked_text.get(end + CLOSE.len()..)?);
+    let counts = nothing_follows && stands_free(masked_text.get(..start)?);
     if counts {
         text.get(start + OPEN.len()..end).map(str::trim)
     } else {
@@ -69,7 +63,7 @@ fn own_words(text: &str) -> MaskedText {
     masked
 }
 
-/// `true` where only emphasis follows on the promise's own line, and only removed text below it.
+/// `true` where nothing but emphasis and removed text follows.
 fn is_last(after: &str) -> bool {
     let (line, below) = after.split_once('\n').unwrap_or((after, ""));
     line.trim().chars().all(is_emphasis)
@@ -89,7 +83,6 @@ fn stands_free(before: &str) -> bool {
     line.is_empty() || is_finished(line)
 }
 
-/// `true` for a line that ends with a finished sentence.
 pub(crate) fn is_finished(line: &str) -> bool {
     let sentence = line.trim_end_matches(is_closing);
     let unfinished = ["...", "…", "e.g.", "i.e.", "cf.", "viz."];
@@ -99,7 +92,7 @@ pub(crate) fn is_finished(line: &str) -> bool {
     sentence.chars().next_back().is_some_and(ends_a_sentence)
 }
 
-/// `true` for a character between the end of a sentence and the promise.
+/// `true` for a mark between a sentence's end and the promise, such as `)`.
 fn is_closing(char: char) -> bool {
     char.is_whitespace()
         || is_emphasis(char)
@@ -124,7 +117,7 @@ fn ends_a_sentence(char: char) -> bool {
             | '։'
             | '።'
     );
-    // People and models end a sentence with these as well.
+    // People and models end a sentence with these, too.
     let cheer = matches!(
         char,
         '✅' | '✔' | '☑' | '✓' | '🎉' | '🚀' | '🏁' | '💯' | '👍' | '🥳'

@@ -1,4 +1,4 @@
-//! Effect of a prompt: ultrawork is turned on or off, a question about it is answered, or nothing happens.
+//! Effects of a prompt: a run starts or ends, omo answers, or nothing happens.
 
 pub mod check_request;
 pub mod question;
@@ -21,88 +21,71 @@ use check_request::CheckRequest;
 use short_answer::is_to_go_on;
 use ulw_arguments::{UlwArguments, UlwOptions, UlwRefusal};
 
-/// A prompt as the client hands it on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PromptEvent<'a> {
-    /// Literal text.
     pub prompt: &'a str,
-    /// The client's id of the prompt.
     pub prompt_id: Option<&'a str>,
-    /// Origin, as the client names it.
     pub origin: PromptOrigin,
-    /// `true` in plan mode.
+    /// In plan mode.
     pub plan_mode: bool,
-    /// `true` for an active run: only then do plain words and questions concern it.
+    /// A run is active: plain words and questions concern it.
     pub has_run: bool,
 }
 
-/// Request of a prompt to omo.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PromptIntent<'a> {
-    /// Nothing, and no person wrote it.
+    /// No person wrote the prompt.
     NotAPerson,
-    /// No request.
     Nothing,
-    /// To turn ultrawork on.
     Activate {
         /// Keyword or command.
         trigger: UlwTrigger,
-        /// Task; `None` goes on with that of the session.
+        /// `None` continues the session's task.
         task: Option<Cow<'a, str>>,
-        /// Bounds and judges.
         options: Box<UlwOptions>,
     },
-    /// To turn ultrawork off.
     Stop {
-        /// Reason of the user.
         reason: Option<&'a str>,
-        /// `true` for a prompt without other words, which no model needs to read.
+        /// The prompt has no other words: no model needs to read it.
         whole: bool,
     },
-    /// To stop or to wait, in plain words.
     Pause(PlainStop),
     /// The state of the run.
     Status,
-    /// The run in the client's status line: its settings, or a change of them.
+    /// The client's status line: its settings, or a change of them.
     Statusline(StatuslineRequest),
-    /// To explain the last decision.
     Why,
     /// The judges of a claim, or a change of them.
     Check(CheckRequest),
-    /// To have omo itself answer a command about the run of a plan.
+    /// A command about a plan's run that omo itself answers.
     Run {
         /// Command to answer.
         command: RunCommand,
-        /// Text behind the name, byte for byte.
         arguments: &'a str,
     },
-    /// The usage of a command.
+    /// Usage of a command.
     Help(&'static str),
-    /// A command of omo for the model, whose arguments the hook keeps for the program that carries it out.
+    /// A command for the model; the hook keeps its arguments for the program that carries it out.
     Command {
-        /// Name without `/omo:`.
+        /// Without `/omo:`.
         name: &'a str,
-        /// Text behind the name, byte for byte.
         arguments: &'a str,
     },
-    /// An invalid command of omo; the text says why.
+    /// An invalid command, with the reason.
     Refused(String),
 }
 
-/// A request about the client's status line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StatuslineRequest {
-    /// To show the settings.
     Show,
-    /// To write them.
     On,
-    /// To restore the former ones.
+    /// Restores the former settings.
     Off,
 }
 
 impl PromptIntent<'_> {
-    /// `true` for a change of a claim's judges, an approval, or the start of a run: these count only from a person. A
-    /// mere display, or the release of the session, counts from everyone.
+    /// `true` for a change of a claim's judges, an approval, or the start of a run. A mere display,
+    /// or the release of the session, counts from everyone.
     pub fn needs_a_person(&self) -> bool {
         match self {
             Self::Check(
@@ -125,7 +108,7 @@ impl PromptIntent<'_> {
         }
     }
 
-    /// `true` where the prompt has no effect but on a run that is on.
+    /// `true` where the prompt has no effect without a run.
     pub fn concerns_run_only(&self) -> bool {
         matches!(
             self,
@@ -133,8 +116,8 @@ impl PromptIntent<'_> {
         )
     }
 
-    /// Refuses to start a run from words behind the text of an answered prompt, which the client has put back into its
-    /// input line.
+    /// Refuses a run from words behind an answered prompt, which the client put back into its input
+    /// line.
     fn not_behind_another(self, event: &PromptEvent<'_>, keywords: &Keywords) -> Self {
         match self {
             Self::Activate { .. } if behind_answered_prompt(event.prompt, keywords).is_some() => {
@@ -150,7 +133,6 @@ impl PromptIntent<'_> {
     #[must_use]
     pub fn limited_to_model(self, route: ModelRoute) -> Self {
         match self {
-            // The model goes on to read it.
             Self::Activate {
                 trigger: UlwTrigger::Keyword,
                 ..
@@ -161,7 +143,7 @@ impl PromptIntent<'_> {
         }
     }
 
-    /// The part that counts where the client sent the prompt by itself: the ways out, and mere displays.
+    /// The part that counts from the client itself: the ways out, and mere displays.
     #[must_use]
     fn limited_to_client(self) -> Self {
         match self {
@@ -174,8 +156,7 @@ impl PromptIntent<'_> {
         }
     }
 
-    /// `true` for a person's prompt that the model reads: only then have they said something that a plan may have
-    /// waited for.
+    /// `true` for a person's prompt that the model reads, and that a plan may have waited for.
     pub fn is_answer_from_person(&self) -> bool {
         match self {
             Self::Nothing
@@ -197,17 +178,16 @@ impl PromptIntent<'_> {
     }
 }
 
-/// The commands that execute a plan or a task list, and take the user's approval of its commands.
+/// Commands that execute a plan or a task list, and take an approval of its commands.
 const PLAN_COMMANDS: [&str; 4] = ["execute", "execute-plan", "ulw-exec", "execute-local"];
 const APPROVE: &str = "--approve";
 
-/// `true` where a slash command, by its name without `/omo:`, executes a plan or a task list.
+/// `true` for a `name`, without `/omo:`, of [`PLAN_COMMANDS`].
 pub fn is_plan_command(name: &str) -> bool {
     PLAN_COMMANDS.contains(&name)
 }
 
-/// Code behind `--approve` in a command that executes a plan; empty for none. `None` where the command approves
-/// nothing.
+/// The code behind `--approve`, empty for none; `None` where the command approves nothing.
 pub fn approval_code<'a>(name: &str, arguments: &'a str) -> Option<&'a str> {
     let mut words = arguments.split_whitespace();
     is_plan_command(name).then_some(())?;
@@ -226,18 +206,17 @@ pub fn approval_code<'a>(name: &str, arguments: &'a str) -> Option<&'a str> {
         })
 }
 
-/// Task that a request to turn ultrawork on names.
+/// The task of a request to turn ultrawork on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TaskRequest {
-    /// No task: the session's one goes on.
+    /// The session's task.
     Unnamed,
-    /// More of the session's task, or another one where that is over.
+    /// More of the session's task; another one where that is over.
     Named,
-    /// Another task.
     New,
 }
 
-/// Reads the request of a prompt from its text alone. `options` are the user's settings for such a task.
+/// The request of a prompt; `options` are the user's settings for such a task.
 pub fn read_intent<'a>(
     event: &PromptEvent<'a>,
     keywords: &Keywords,
@@ -274,15 +253,15 @@ fn read_words<'a>(
             keyword,
             after,
         } => {
-            let read = |options: UlwOptions| {
-                let read = ulw_arguments::parse_around_keyword([before, keyword, after], &options)?;
+            activate_with(UlwTrigger::Keyword, options, |options: UlwOptions| {
+                let around = [before, keyword, after];
+                let read = ulw_arguments::parse_around_keyword(around, &options)?;
                 // The prompt is the task, byte for byte.
                 Ok(read.unwrap_or_else(|| UlwArguments {
                     task: Some(event.prompt.into()),
                     options,
                 }))
-            };
-            activate_with(UlwTrigger::Keyword, options, read)
+            })
         }
         PromptReading::Short(request) => read_short(request, UlwTrigger::Keyword, options),
         PromptReading::Off { whole } => PromptIntent::Stop {
@@ -298,8 +277,20 @@ fn activate_with<'a>(
     options: impl Fn(TaskRequest) -> UlwOptions,
     read: impl Fn(UlwOptions) -> Result<UlwArguments<'a>, UlwRefusal>,
 ) -> PromptIntent<'a> {
+    match read_task(options, read) {
+        Ok(arguments) => activate_by(trigger, arguments),
+        Err(refusal) => PromptIntent::Refused(refusal.message()),
+    }
+}
+
+/// The arguments, read over the settings for the task that they name.
+fn read_task<'a>(
+    options: impl Fn(TaskRequest) -> UlwOptions,
+    read: impl Fn(UlwOptions) -> Result<UlwArguments<'a>, UlwRefusal>,
+) -> Result<UlwArguments<'a>, UlwRefusal> {
     let (usual, named) = (options(TaskRequest::Unnamed), options(TaskRequest::Named));
-    let request = |first: UlwArguments<'a>| match (&first.task, first.options.begins_anew) {
+    let first = read(usual.clone())?;
+    match (&first.task, first.options.begins_anew) {
         (None, true) => Err(UlwRefusal::BadOption(
             "`--new` begins another task, and none is named".to_owned(),
         )),
@@ -307,11 +298,7 @@ fn activate_with<'a>(
         (Some(_), true) => read(options(TaskRequest::New)),
         (Some(task), false) if is_to_go_on(task) => Ok(first),
         (Some(_), false) if named == usual => Ok(first),
-        (Some(_), false) => read(named.clone()),
-    };
-    match read(usual.clone()).and_then(request) {
-        Ok(read) => activate_by(trigger, read),
-        Err(refusal) => PromptIntent::Refused(refusal.message()),
+        (Some(_), false) => read(named),
     }
 }
 
@@ -357,7 +344,7 @@ fn read_command<'a>(
     }
 }
 
-/// With options before the keyword, or at the end, a prompt looks like a command line: the text between them counts.
+/// With options before the keyword or at the end, the text between them is the task.
 fn read_between_options<'a>(
     prompt: &'a str,
     keywords: &Keywords,
@@ -423,69 +410,59 @@ fn of_run(command: RunCommand, arguments: &str) -> PromptIntent<'_> {
     PromptIntent::Run { command, arguments }
 }
 
-/// Facts beside the prompt.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PromptFacts<'a> {
-    /// Entry of the session, if any.
     pub session: Option<&'a Session>,
-    /// Interruption since the last prompt.
+    /// Since the last prompt.
     pub interrupted: Option<Interruption>,
-    /// `true` for a transcript without words of the model since the last prompt.
+    /// No words of the model since the last prompt.
     pub model_is_silent: bool,
-    /// `true` for a conversation with the contract.
+    /// The conversation holds the contract.
     pub contract_in_context: bool,
-    /// `true` for a nearly full context.
+    /// The context is nearly full.
     pub context_pressure: bool,
 }
 
-/// Decision on a prompt.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PromptDecision {
-    /// Nothing, and nothing is written.
+    /// No effect, no write.
     Silent,
     /// No words; the run records the hook.
     NoteHook,
-    /// The run records that this turn ends by itself: it shows the checks, or answers a question, which its user is
-    /// told.
+    /// The turn ends by itself, as its user is told: it shows the checks, or answers a question.
     FreeTurn {
-        /// `true` for the answer to a question.
+        /// `true` for an answer to a question.
         answers: bool,
     },
-    /// The run waits for its user from now on, and they are told.
+    /// The run waits for its user, who is told.
     TellPaused(PauseReason),
-    /// A run starts.
     Activate(UlwActivation, ContractForm),
-    /// The keyword came in plan mode: the model is told that no run starts.
+    /// The keyword in plan mode: the model is told that no run starts.
     PlanNote,
-    /// The run ends, and every later Stop is free.
+    /// The run ends: every later Stop is free.
     Stop {
-        /// Reason of the user.
         reason: Option<String>,
-        /// `true` for an answer without the model.
+        /// Answered without the model.
         whole: bool,
     },
-    /// The user is told where the run stands, without the model.
+    /// The state of the run, without the model.
     Status,
-    /// The settings of the client's status line are shown or changed, without the model.
+    /// The settings of the client's status line, without the model.
     Statusline(StatuslineRequest),
-    /// The user is told why omo decided last as it did, without the model.
+    /// The reason of the last decision, without the model.
     Why,
-    /// The judges of a claim are shown or changed, without the model.
+    /// The judges of a claim, without the model.
     Check(CheckRequest),
-    /// `omo` answers a command about the run of a plan, without the model.
     Run {
-        /// Command to answer.
         command: RunCommand,
-        /// Text behind the name.
         arguments: String,
     },
-    /// The user is told how a command is typed, without the model.
+    /// Usage, without the model.
     Help(&'static str),
-    /// The user is told what was wrong, without the model; nothing else happens.
+    /// The reason of a refusal, without the model; nothing else happens.
     Refused(String),
 }
 
-/// Decides.
 pub fn decide(
     intent: PromptIntent<'_>,
     event: &PromptEvent<'_>,
@@ -493,7 +470,7 @@ pub fn decide(
 ) -> PromptDecision {
     match intent {
         PromptIntent::NotAPerson => note_hook(facts),
-        // The checks are run by the model, with a command that its user sees at work.
+        // The model runs the checks, with a command that its user sees.
         PromptIntent::Check(CheckRequest::Run) if is_armed(facts) => {
             PromptDecision::FreeTurn { answers: false }
         }
@@ -538,10 +515,10 @@ pub fn decide(
                 base: None,
                 begins_anew,
             };
-            let known = facts
+            let known_task = facts
                 .session
                 .is_some_and(|session| session.is_activated_by(&activation));
-            if known {
+            if known_task {
                 PromptDecision::Silent
             } else {
                 PromptDecision::Activate(activation, contract_form(facts))
@@ -586,7 +563,8 @@ fn decide_plain_prompt(event: &PromptEvent, facts: &PromptFacts) -> PromptDecisi
         None if was_taken_back(event, session, facts) => {
             PromptDecision::TellPaused(PauseReason::Interrupted)
         }
-        // What is typed during the first turn carries its id: that turn goes on behind the answer.
+        // A prompt typed during the first turn carries its id: that turn continues behind the
+        // answer.
         None if question::is_question(event.prompt)
             && event
                 .prompt_id
@@ -598,8 +576,8 @@ fn decide_plain_prompt(event: &PromptEvent, facts: &PromptFacts) -> PromptDecisi
     }
 }
 
-/// `true` for plain words that stop a run that does not wait for its user already. Where it or its plan asks them
-/// something, possible answers do not.
+/// `true` for plain words that stop a run. Where the run or its plan asks something, possible
+/// answers do not stop it.
 fn is_stopped_by(words: PlainStop, facts: &PromptFacts) -> bool {
     facts
         .session
@@ -619,7 +597,7 @@ fn is_stopped_by(words: PlainStop, facts: &PromptFacts) -> bool {
         })
 }
 
-/// `true` for a prompt that only asks to go on.
+/// `true` for a bare request to continue.
 fn asks_to_go_on(prompt: &str) -> bool {
     let last = prompt
         .rsplit([',', '.'])
@@ -641,8 +619,8 @@ fn is_armed(facts: &PromptFacts) -> bool {
     facts.session.is_some_and(Session::is_armed)
 }
 
-/// `true` where the user took the prompt that turned the run on back before the model said anything: the client then
-/// forgets it, and leaves no line about the Esc (measured on 2.1.328).
+/// `true` where the prompt that started the run was taken back before the model spoke: the client
+/// leaves no line about the Esc (measured on 2.1.328).
 fn was_taken_back(event: &PromptEvent, session: &Session, facts: &PromptFacts) -> bool {
     let other_prompt =
         event.prompt_id.is_some() && session.ulw.prompt_id.as_deref() != event.prompt_id;

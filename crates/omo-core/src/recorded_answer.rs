@@ -1,41 +1,39 @@
-//! A person's answer in the client's own question dialog, as the client recorded it.
+//! A person's answer in the client's question dialog, as a transcript records it.
 
 use crate::timestamp::Timestamp;
 
-/// One question of the dialog with its answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RecordedAnswer {
-    /// Time of the answer.
     pub at: Timestamp,
-    /// The short label above the question.
+    /// The label above the question.
     pub header: String,
-    /// Question in the model's words.
     pub question: String,
-    /// Labels to choose from.
+    /// Labels of the options.
     pub labels: Vec<String>,
-    /// Chosen label, or the person's own words.
+    /// The chosen label, or the person's own words.
     pub answer: String,
 }
 
 impl RecordedAnswer {
-    /// `true` where the dialog names this id, in its header or as a word of the question.
+    /// `true` where the header is `id`, or the question holds it as a word.
     pub fn names(&self, id: &str) -> bool {
-        let is_part_of_word = |char: char| char.is_alphanumeric() || matches!(char, '-' | '_');
         if id.is_empty() {
             return false;
         }
-        let mut words = self.question.split(|char| !is_part_of_word(char));
+        let mut words = self
+            .question
+            .split(|char: char| !char.is_alphanumeric() && !matches!(char, '-' | '_'));
         self.header.trim().eq_ignore_ascii_case(id)
             || words.any(|word| word.eq_ignore_ascii_case(id))
     }
 
-    /// `true` for words of the person in the place of a label.
+    /// `true` for free text instead of a label.
     pub fn is_own_words(&self) -> bool {
         !self.labels.contains(&self.answer)
     }
 
-    /// `true` for the option of this id: the label is the id, begins with it as `a: SQLite` does, or is the option's
-    /// meaning. A label with that id and another option's meaning is none: the person chose by the text.
+    /// `true` where the label is `id`, begins with it as `a: SQLite` does, or is `meaning`. A label
+    /// with this id and another option's meaning is none: the person chose by the text.
     pub fn chooses<'a>(
         &self,
         id: &str,
@@ -53,13 +51,15 @@ impl RecordedAnswer {
                 || rest.starts_with(" - ")
                 || rest.starts_with(" (")
         });
-        let says = |meaning: &str| {
-            let meaning = meaning.trim().to_lowercase();
-            !meaning.is_empty() && label.to_lowercase().contains(&meaning)
-        };
-        let is_other = !says(meaning) && others.any(says);
+        let is_other = !says(label, meaning) && others.any(|other| says(label, other));
         is_id && ends_there && !is_other || label.eq_ignore_ascii_case(meaning.trim())
     }
+}
+
+/// `true` for a label that holds `meaning`, in any case.
+fn says(label: &str, meaning: &str) -> bool {
+    let meaning = meaning.trim().to_lowercase();
+    !meaning.is_empty() && label.to_lowercase().contains(&meaning)
 }
 
 #[cfg(test)]

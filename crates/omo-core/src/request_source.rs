@@ -1,46 +1,45 @@
-//! Who asked for a change of what judges a claim, of its bounds, or for a run: a person, or the model itself.
+//! The source of a request to start a run or to change its judges or bounds: a person, or the
+//! model.
 //!
-//! A model types no prompt, and yet prompts come from it: those that it scheduled, and those of clients that its shell
-//! started. What only frees a session counts from everyone.
+//! Prompts of a model are those that it scheduled, and those of clients that its shell started.
+//! What frees a session counts from everyone.
 
 use serde::{Deserialize, Serialize};
 
-/// A process of the client that serves or served a session. Whatever stands below it was started by that session.
+/// A process of the client that serves a session, with everything below it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ClientProcess {
-    /// Process id.
     pub pid: u32,
-    /// Mark that differs from that of a later process with the same `pid`.
+    /// A mark that differs for a later process with the same `pid`.
     pub start_mark: String,
 }
 
-/// Facts about the way of a prompt or a command.
+/// Facts about the origin of a prompt or a command.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RequestFacts {
-    /// The model has scheduled a prompt with these words, or a scheduled one was started at this moment.
+    /// The model scheduled a prompt with these words, or one was started at this moment.
     pub is_scheduled: bool,
-    /// A session of this project stands above the client of the prompt, or above the command: its shell started it.
+    /// A session of this project stands above the process: its shell started it.
     pub is_below_session: bool,
-    /// Another client that is alive serves the session.
+    /// Another live client serves the session.
     pub is_served_elsewhere: bool,
 }
 
-/// Origin of a prompt, as the client names it.
+/// The client's `source` of a prompt.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum PromptOrigin {
     /// A person, or a program of theirs: `user`, `sdk`, or a client that names none.
     #[default]
     Person,
-    /// The client itself, or a source that is not known: `system`, `loop_wakeup`, `schedule_wakeup`, `poll_event`. It
-    /// starts nothing, and a whole prompt that frees the session or shows something counts.
+    /// `system`, `loop_wakeup`, `schedule_wakeup`, `poll_event` or an unknown source. It starts
+    /// nothing; a whole prompt that frees the session or shows something counts.
     Client,
-    /// A subagent, or a worker that omo has started. Nothing that it says counts.
+    /// A subagent, or a worker of omo: nothing that it says counts.
     Agent,
 }
 
 impl PromptOrigin {
-    /// From the `source` of a prompt.
     pub fn from_source(source: Option<&str>) -> Self {
         match source {
             None | Some("user" | "sdk") => Self::Person,
@@ -49,16 +48,14 @@ impl PromptOrigin {
     }
 }
 
-/// Source of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RequestSource {
-    /// A person, as far as can be told: a client or a terminal above which no session of this project stands.
+    /// No session of this project stands above the client or terminal.
     Person,
-    /// The model, on this way.
     Model(ModelRoute),
 }
 
-/// The ways on which a prompt or a command comes from the model.
+/// The ways of a model to a prompt or a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ModelRoute {
     /// A prompt that it scheduled.
@@ -70,11 +67,9 @@ pub enum ModelRoute {
 }
 
 impl ModelRoute {
-    /// Each of them.
     pub const ALL: [Self; 3] = [Self::Schedule, Self::Shell, Self::SecondClient];
 }
 
-/// Tells who asked.
 pub fn request_source(facts: RequestFacts) -> RequestSource {
     let RequestFacts {
         is_scheduled,

@@ -1,45 +1,42 @@
-//! The slash commands about the run of a plan that are answered without a model: `/omo:cancel`, `/omo:report`,
-//! `/omo:retry` and `/omo:answer`.
+//! The slash commands about a plan's run that are answered without a model, such as `/omo:cancel`.
 //!
-//! The hook does not know how a run is cancelled or reported: it hands the user's words to `omo`. Here stands which
-//! commands these are, and what is typed in a terminal instead.
+//! The hook hands the user's words to `omo`.
 
 use serde::{Deserialize, Serialize};
 
 use crate::timestamp::Timestamp;
 
-/// A slash command about a run that `omo` answers.
+/// A request about a run that `omo` answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum RunCommand {
-    /// End a run before its end.
+    /// `/omo:cancel`.
     Cancel,
-    /// Show what came of a run.
+    /// `/omo:report`.
     Report,
-    /// Have a failed task done again.
+    /// `/omo:retry` of a failed task.
     Retry,
-    /// Say what of the project's runs is still at work. No person types it: the hook asks.
+    /// The hook asks for the runs of the project that are at work.
     AtWork,
-    /// Answer the question that a run waits at.
+    /// `/omo:answer` to the question of a run.
     Answer,
-    /// Answer it with a short prompt of its user. The hook recognizes it.
+    /// An answer by a short prompt that the hook recognizes.
     ShortAnswer,
-    /// Say that a plan run of the project is open and how it goes on. The start of a session asks.
+    /// The start of a session asks for an open run, and how it goes on.
     Offer,
-    /// Say what keeps a command that executes a plan from starting, such as an approval that its user has to give. No
-    /// person types it: the hook asks.
+    /// The hook asks what keeps a plan from starting, such as an approval of its user.
     Preview,
-    /// An agent has ended; the hook hands over which task it had. No person types it.
+    /// An agent has ended; the hook hands over its task.
     AgentEnded,
-    /// Write the page of the run that the hook names with [`EndedRunName`], and say where it is. No person types it.
+    /// The hook asks for the page of the run that an [`EndedRunName`] names.
     EndedPage,
 }
 
 impl RunCommand {
-    /// Each that is typed.
+    /// The commands that people type.
     pub const ALL: [Self; 4] = [Self::Cancel, Self::Report, Self::Retry, Self::Answer];
 
-    /// The one of this name, which stands behind `/omo:`.
+    /// By the `name` behind `/omo:`.
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|command| command.name() == name)
     }
@@ -60,7 +57,6 @@ impl RunCommand {
         }
     }
 
-    /// Usage in a prompt.
     pub fn usage(self) -> &'static str {
         match self {
             Self::Cancel => "/omo:cancel [RUN] [--reason TEXT]",
@@ -85,23 +81,22 @@ impl RunCommand {
         }
     }
 
-    /// `true` where it changes the run, which only its user does in this way.
+    /// `true` for changes of a run, which only its user makes in this way.
     pub(crate) fn changes_run(self) -> bool {
         matches!(self, Self::Cancel | Self::Retry | Self::Answer)
     }
 }
 
-/// The run whose page a hook asks for, in one word each for its kind and for which one it is.
+/// The run whose page a hook asks for, in two words: its kind and its name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum EndedRunName {
-    /// The ultrawork run of the session that ended then.
+    /// The ultrawork run of a session, by its end.
     Ultrawork(Timestamp),
-    /// The run of a plan that has this id.
+    /// The run of a plan, by its id.
     Plan(String),
 }
 
 impl EndedRunName {
-    /// As it is handed over; [`EndedRunName::parse`] reads it.
     pub fn to_text(&self) -> String {
         match self {
             Self::Ultrawork(ended_at) => format!("ultrawork {}", ended_at.as_millis()),
@@ -109,7 +104,6 @@ impl EndedRunName {
         }
     }
 
-    /// Reads what was handed over.
     pub fn parse(text: &str) -> Option<Self> {
         match text.split_once(' ')? {
             ("ultrawork", millis) => Some(Self::Ultrawork(Timestamp::from_millis(

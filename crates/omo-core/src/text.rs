@@ -17,8 +17,7 @@ pub fn pluralize(count: usize, noun: &str) -> String {
     }
 }
 
-/// Untrusted text made harmless, on one line: control characters become blanks, what looks like
-/// a tag stops looking like one, and nothing is longer than `max` characters.
+/// Untrusted text on one line of at most `max` characters, without control characters and tags.
 pub fn sanitize(text: &str, max: usize) -> String {
     let mut out = String::with_capacity(text.len().min(max * 4));
     for (count, char) in text.trim().chars().enumerate() {
@@ -52,7 +51,6 @@ pub fn name_some(noun: &str, names: &[impl AsRef<str>], most: usize) -> String {
     )
 }
 
-/// Text that begins with a capital letter.
 pub fn capitalize(text: &str) -> String {
     let mut chars = text.chars();
     chars
@@ -63,7 +61,7 @@ pub fn capitalize(text: &str) -> String {
         .collect()
 }
 
-/// The first lines of a text, as many as so many bytes have room for; what is left out leaves a sign.
+/// The first lines of `text` that fit into `max_bytes`; a sign marks that more follows.
 pub fn first_lines(text: &str, max_bytes: usize) -> String {
     const MORE: &str = "\n…";
     if text.len() <= max_bytes {
@@ -80,17 +78,17 @@ pub fn first_lines(text: &str, max_bytes: usize) -> String {
     format!("{}{MORE}", kept.trim_end())
 }
 
-/// One line of untrusted text for a reader who needs it unchanged: only characters that could be
-/// taken for something else than a part of the line become blanks.
+/// One line of untrusted text, unchanged but for characters that pass for a break or another line.
 pub fn sanitize_line(line: &str) -> String {
-    let is_plain = |char: char| char == '\t' || harmless_char(char) != ' ' || char == ' ';
     line.chars()
-        .map(|char| if is_plain(char) { char } else { ' ' })
+        .map(|char| match harmless_char(char) {
+            ' ' if char != '\t' => ' ',
+            _ => char,
+        })
         .collect()
 }
 
-/// Untrusted text as a reader sees it: what is invisible, breaks a line or turns the order of one around stands there as
-/// an escape. Nothing is left out but what is longer than `max` characters.
+/// Untrusted text with escapes for what is invisible, breaks a line or reverses its order.
 pub fn escape_unseen(line: &str, max: usize) -> String {
     let mut out = String::with_capacity(line.len().min(max.saturating_mul(4)));
     for (count, char) in line.chars().enumerate() {
@@ -99,7 +97,7 @@ pub fn escape_unseen(line: &str, max: usize) -> String {
             break;
         }
         match char {
-            // Punctuation between two ranges of what is not seen, with what `sanitize` puts in the place of `<`.
+            // Punctuation between two invisible ranges, with what `sanitize` writes for `<`.
             ' ' | '\t' | '\u{2030}'..='\u{205e}' => out.push(char),
             char if command_text::is_pasteable(char) => out.push(char),
             char => out.extend(char.escape_unicode()),
@@ -112,7 +110,6 @@ pub(crate) fn harmless_char(char: char) -> char {
     match char {
         '<' => '‹',
         '>' => '›',
-        // Direction marks and other invisible characters can make a line read as another one.
         '\u{200b}'..='\u{200f}'
         | '\u{202a}'..='\u{202e}'
         | '\u{2066}'..='\u{2069}'

@@ -1,4 +1,4 @@
-//! Points in time as plain data. The clock itself is read at the edge.
+//! Points in time as plain data; the clock is read elsewhere.
 
 use std::fmt;
 
@@ -10,7 +10,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 pub struct Timestamp(i64);
 
 impl Timestamp {
-    /// From milliseconds since the Unix epoch; what RFC 3339 cannot write is clamped to the epoch.
+    /// Clamped to the epoch where RFC 3339 cannot write `millis`.
     pub fn from_millis(millis: i64) -> Self {
         match DateTime::<Utc>::from_timestamp_millis(millis) {
             Some(time) if (0..=9999).contains(&chrono::Datelike::year(&time)) => Self(millis),
@@ -18,12 +18,11 @@ impl Timestamp {
         }
     }
 
-    /// Milliseconds since the Unix epoch.
     pub fn as_millis(self) -> i64 {
         self.0
     }
 
-    /// As a part of a file's name: colons are none everywhere. Such names sort as their times do.
+    /// Part of a file name, without colons, in an order that sorts by time.
     pub fn to_file_name(self) -> String {
         self.to_string().replace(':', "")
     }
@@ -34,8 +33,7 @@ impl Timestamp {
         Some(Self::from_millis(time.timestamp_millis()))
     }
 
-    /// Milliseconds from `earlier` to this one; `None` when `earlier` lies after it, which is what
-    /// a clock that was set back looks like.
+    /// Milliseconds since `earlier`; `None` when it lies ahead, as after a clock was set back.
     pub fn millis_since(self, earlier: Self) -> Option<i64> {
         (self.0 >= earlier.0).then(|| self.0.saturating_sub(earlier.0))
     }

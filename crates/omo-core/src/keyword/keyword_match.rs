@@ -5,12 +5,11 @@ use std::ops::Range;
 
 use super::Keywords;
 
-/// Maximum places of a keyword at each end of a text: a prompt of nothing but the keyword must not become many times
-/// its own length.
+/// Maximum places at each end of a text: a prompt of nothing but keywords must not multiply in
+/// memory.
 const PLACES: usize = 1_000;
 
-/// Every place where a keyword stands as a word, in order. Keywords joined by a slash
-/// (`ulw/ultrawork`) are one word.
+/// Every keyword that stands as a word, in order; `ulw/ultrawork` is one word.
 pub(super) fn find_keywords(text: &str, keywords: &Keywords) -> Vec<Range<usize>> {
     let mut words: Vec<Range<usize>> = Vec::new();
     for found in matches(text, keywords) {
@@ -62,9 +61,8 @@ fn places<'t>(text: &'t str, keyword: &'t str) -> impl Iterator<Item = Range<usi
     narrow_places(text, keyword).chain(wide_places(text, keyword))
 }
 
-/// Places in letters of full width (`ｕｌｗ`), which East Asian keyboards type.
+/// Places in full-width letters (`ｕｌｗ`), which East Asian keyboards type.
 fn wide_places<'t>(text: &'t str, keyword: &'t str) -> impl Iterator<Item = Range<usize>> + 't {
-    /// First byte of full-width letters in UTF-8, and their length.
     const LEAD: u8 = 0xef;
     const BYTES: usize = 3;
     memchr::memchr_iter(LEAD, text.as_bytes()).filter_map(move |start| {
@@ -108,7 +106,7 @@ fn byte_at(text: &str, at: usize) -> Option<u8> {
     text.as_bytes().get(at).copied()
 }
 
-/// `true` where no neighbour makes the word part of a longer name, path, option or number.
+/// `false` for a part of a longer name, path, option or number.
 fn is_free(text: &str, word: &Range<usize>) -> bool {
     let own = text.get(word.clone()).unwrap_or_default();
     let outer = with_emphasis(text, word);
@@ -146,15 +144,18 @@ fn with_emphasis(text: &str, word: &Range<usize>) -> Range<usize> {
     }
 }
 
-/// Finnish and Hungarian write their endings onto a foreign word with a mark: `ulw:tä`, `ulw-t`.
+/// Without a Finnish or Hungarian ending, such as `ulw:tä` and `ulw-t`.
 fn without_case_ending(after: &str) -> &str {
     const ENDINGS: [&str; 10] = [
         ":tä", ":ta", ":llä", ":lla", ":ää", ":aa", "-t", "-et", "-vel", "-val",
     ];
-    let is_whole = |rest: &&str| rest.is_empty() || rest.starts_with([' ', ',', '.', '!', '\n']);
     ENDINGS
         .iter()
-        .find_map(|ending| after.strip_prefix(ending).filter(is_whole))
+        .find_map(|ending| {
+            after
+                .strip_prefix(ending)
+                .filter(|rest| rest.is_empty() || rest.starts_with([' ', ',', '.', '!', '\n']))
+        })
         .unwrap_or(after)
 }
 
@@ -166,8 +167,7 @@ fn is_name_char(char: char) -> bool {
     char.is_numeric() || is_latin(char)
 }
 
-/// Letters of the Latin script, and the marks that may stand on them. Other scripts write words
-/// without blanks, or hang their particles on them.
+/// Latin letters and their marks; other scripts write no blanks, or attach their particles.
 fn is_latin(char: char) -> bool {
     match char {
         'ª' | 'º' | '\u{300}'..='\u{36f}' | '\u{1dc0}'..='\u{1dff}' => true,
@@ -184,7 +184,9 @@ fn is_latin(char: char) -> bool {
 }
 
 fn within_katakana(left: Option<char>, right: Option<char>) -> bool {
-    let is_katakana =
-        |char: Option<char>| char.is_some_and(|char| matches!(char, '\u{30a0}'..='\u{30ff}'));
-    is_katakana(left) && is_katakana(right)
+    left.is_some_and(is_katakana) && right.is_some_and(is_katakana)
+}
+
+fn is_katakana(char: char) -> bool {
+    matches!(char, '\u{30a0}'..='\u{30ff}')
 }

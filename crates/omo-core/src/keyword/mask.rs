@@ -1,5 +1,4 @@
-//! Text of a prompt that is not its writer's: code, quotations and tags, and pasted text of a terminal, a chat, a
-//! table, a diff or a loop.
+//! Text of a prompt that is not its writer's: code, quotations, tags, and pasted output or tables.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -9,7 +8,6 @@ use memchr::memmem;
 use super::{Keywords, keyword_match, notes, pasted_lines, pasted_tables};
 use crate::text::masked_text::{self, MaskedText, lines, paragraphs};
 
-/// The prompt with foreign text covered.
 pub(super) fn own_words(text: &str, keywords: &Keywords) -> MaskedText {
     let mut masked = MaskedText::new(text);
     // Together: a note may end within a quoted line, whose mark it would take away.
@@ -31,11 +29,13 @@ pub(super) fn own_words(text: &str, keywords: &Keywords) -> MaskedText {
 
 pub(super) fn is_only_a_banner(text: &str) -> bool {
     let mut blocks = paragraphs(text).into_iter();
-    let is_banner = |block: Range<usize>| {
-        text.get(block)
-            .is_some_and(|block| starts_as_loop(block.trim_start()))
+    let (Some(block), None) = (blocks.next(), blocks.next()) else {
+        return false;
     };
-    text.starts_with(['[', '•']) && blocks.next().is_some_and(is_banner) && blocks.next().is_none()
+    text.starts_with(['[', '•'])
+        && text
+            .get(block)
+            .is_some_and(|block| starts_as_loop(block.trim_start()))
 }
 
 /// `[ULW LOOP - ITERATION 3/100]`, `[ULTRAWORK #3/50]`, `[RALPH LOOP …]`.
@@ -55,8 +55,7 @@ fn bracketed(line: &str) -> Option<&str> {
         .map(|(label, _)| label)
 }
 
-/// Banners of loops, omo's own lines among them: each with its paragraph, since a loop repeats
-/// the task below its banner.
+/// Banners of loops and of omo, each with its paragraph: a loop repeats the task below its banner.
 fn banners(text: &str, keywords: &Keywords) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     for block in paragraphs(text) {
@@ -78,13 +77,15 @@ fn is_banner(line: &str, keywords: &Keywords) -> bool {
     !after.starts_with('(') && (names_a_keyword || starts_as_loop(line))
 }
 
-/// Added and removed lines, where a paragraph has both or says that it is a diff.
+/// Added and removed lines of a paragraph that has both, or `@@ ` or `diff --git`.
 fn diffs(text: &str) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     for block in paragraphs(text) {
         let inner = text.get(block.clone()).unwrap_or_default();
-        let has = |mark: &str| inner.lines().any(|line| line.starts_with(mark));
-        if has("@@ ") || has("diff --git") || has("+") && has("-") {
+        if has_line(inner, "@@ ")
+            || has_line(inner, "diff --git")
+            || has_line(inner, "+") && has_line(inner, "-")
+        {
             let changed = lines(inner).filter(|(_, line)| line.starts_with(['+', '-']));
             found.extend(changed.map(|(line, _)| block.start + line.start..block.start + line.end));
         }
@@ -92,7 +93,11 @@ fn diffs(text: &str) -> Vec<Range<usize>> {
     found
 }
 
-/// Tags, and the text between an opening and its closing one.
+fn has_line(text: &str, start: &str) -> bool {
+    text.lines().any(|line| line.starts_with(start))
+}
+
+/// Tags, and the text between a `<tag>` and its `</tag>`.
 fn tags(text: &str) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     let mut open: Vec<(&str, usize)> = Vec::new();
@@ -125,7 +130,7 @@ struct Tag<'t> {
     range: Range<usize>,
 }
 
-/// Maximum bytes of a tag, so that many `<` without a `>` stay cheap.
+/// Maximum bytes of a tag: many `<` without a `>` stay cheap.
 const MAX_TAG: usize = 400;
 
 fn next_tag(text: &str, from: usize) -> Option<Tag<'_>> {
@@ -159,7 +164,7 @@ fn next_tag(text: &str, from: usize) -> Option<Tag<'_>> {
     None
 }
 
-/// `[text](target)`: the name of a page, and no instruction.
+/// `[text](target)`: the name of a page.
 fn links(text: &str) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     let mut open = None;
@@ -183,8 +188,7 @@ fn links(text: &str) -> Vec<Range<usize>> {
     found
 }
 
-/// URLs, e-mail addresses and `@` references, each to its blank or to the first letter of a
-/// script that addresses are not written in.
+/// URLs, e-mail addresses and `@` references, up to a blank or a letter that addresses do not hold.
 fn addresses(text: &str) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     if !["://", "www.", "@"]
@@ -220,7 +224,7 @@ fn code_words(text: &str, keywords: &Keywords) -> Vec<Range<usize>> {
         .collect()
 }
 
-/// `=> make it green`: an arrow before an instruction, which an arm of code does not look like.
+/// `=> make it green`: an instruction behind an arrow, unlike an arm of code.
 fn is_behind_arrow(after: &str) -> bool {
     let line = after
         .strip_prefix("=>")

@@ -1,9 +1,9 @@
 //! Talk about a keyword, as opposed to its use.
 //!
-//! The rules are the same in every language; their words are data (`words`). A keyword is used where it begins or ends
-//! a clause, or next to a word that puts it to use. Even there it is talk where it is refused, is the subject of a
-//! statement, or stands in a question that asks for no deed. In doubt it is talk: a run that starts unasked is worse
-//! than one more prompt.
+//! The rules hold for every language; their words are data (`words`). A keyword is used where it
+//! begins or ends a clause, or next to a word that puts it to use; not where it is refused, a
+//! subject, or in a question that asks for no deed. In doubt it is talk: a run must not start
+//! unasked.
 
 mod english;
 mod words;
@@ -12,17 +12,15 @@ use std::ops::Range;
 
 use super::sentence::{self, WordContext};
 
-/// `true` for talk.
 pub(super) fn is_mention(text: &str, word: &Range<usize>) -> bool {
     let around = sentence::word_context(text, word);
     english::is_mention(&around) || Occurrence::new(&around).is_mention()
 }
 
 const REFUSED_WORDS: usize = 4;
-/// Maximum letters between a refusal and a keyword, in scripts without blanks.
+/// Maximum letters from a refusal to a keyword, in scripts without blanks.
 const REFUSED_LETTERS: usize = 7;
 
-/// Words that join two clauses.
 const JOINTS: [&str; 16] = [
     "and", "then", "but", "so", "now", "y", "e", "und", "et", "и", "dan", "và", "ve", "aber",
     "pero", "also",
@@ -32,16 +30,14 @@ const ARTICLES: [&str; 14] = [
     "the", "a", "az", "o", "el", "le", "den", "das", "dem", "il", "το", "omo's", "omo", "your",
 ];
 
-/// Surroundings of a keyword, as the rules read them.
 struct Occurrence<'a> {
     around: &'a WordContext,
-    /// Before the keyword, greetings left out.
     lead: &'a str,
     /// Behind the keyword and its `mode`.
     tail: &'a str,
-    /// `true` for a tail written onto the keyword, like a particle.
+    /// The tail is written onto the keyword, like a particle.
     is_attached: bool,
-    /// `true` for a sentence that asks politely for a deed.
+    /// The sentence politely asks for a deed.
     has_request: bool,
 }
 
@@ -78,7 +74,6 @@ impl<'a> Occurrence<'a> {
         let beyond = self
             .tail
             .trim_start_matches(|char: char| !char.is_alphanumeric());
-        let explains = |text: &str| phrases(&words::EXPLAINING).any(|phrase| text.contains(phrase));
         self.is_refused()
             || self.is_behind_talk()
             || [beyond, bare]
@@ -88,7 +83,8 @@ impl<'a> Occurrence<'a> {
             || !self.is_first() && explains(self.tail)
     }
 
-    /// `explica ulw`, `o ulw`; an article alone says nothing where the keyword is put to use: `use o ulw`.
+    /// `explica ulw`, `o ulw`; an article where the keyword is put to use (`use o ulw`) does not
+    /// count.
     fn is_behind_talk(&self) -> bool {
         let before = self.around.before.trim_end();
         let is_article = before
@@ -122,10 +118,9 @@ impl<'a> Occurrence<'a> {
             .last()
             .map_or(before.len(), |(at, _)| at);
         let near = before.get(letters..).unwrap_or_default();
-        let is_unspaced = |phrase: &&str| phrase.chars().all(|char| char > '\u{dff}');
         word_refuses
             || phrases(&words::REFUSING)
-                .filter(is_unspaced)
+                .filter(|phrase| phrase.chars().all(|char| char > '\u{dff}'))
                 .any(|phrase| near.contains(phrase))
     }
 
@@ -144,7 +139,7 @@ impl<'a> Occurrence<'a> {
     }
 
     /// A question that asks for no deed. Behind a keyword that comes first it may be about the
-    /// task (`ulw why does it fail? fix it`); then an instruction follows.
+    /// task: `ulw why does it fail? fix it`.
     fn asks(&self) -> bool {
         let is_marked = matches!(self.around.end, '?' | '？' | '؟');
         let (request, asking) = (
@@ -259,14 +254,12 @@ impl<'a> Occurrence<'a> {
         is_word && !NAMING.contains(&self.lead) && self.tail.split_whitespace().count() > 1
     }
 
-    /// `なぜ落ちるか調べて直して ulw`: a question within what the words before the keyword ask for. Korean's endings of a
-    /// request are those of a question as well.
+    /// `なぜ落ちるか調べて直して ulw`: a question within a request. Korean endings serve for both.
     fn lead_requests(&self) -> bool {
         let [_, unambiguous @ ..] = &words::REQUEST_END;
         self.tail.is_empty() && longest(unambiguous, self.lead, Side::End).is_some()
     }
 
-    /// Bytes of the end of the sentence that ask for a deed.
     fn request_length(&self) -> usize {
         let ending = self.ending();
         let request = longest(&words::REQUEST_END, ending, Side::End).unwrap_or(0);
@@ -287,7 +280,7 @@ impl<'a> Occurrence<'a> {
         self.tail.get(..end).unwrap_or_default()
     }
 
-    /// `true` for a tail that begins with one of these, also behind its first word.
+    /// `true` where the tail, or the rest behind its first word, begins with a phrase of `table`.
     fn starts_behind_a_word(&self, table: &[&'static str]) -> bool {
         let tail = self
             .tail
@@ -312,7 +305,11 @@ fn is_request(text: &str) -> bool {
     phrases(&words::REQUESTS).any(|phrase| contains_word(text, phrase))
 }
 
-/// Vowel signs and the like, which end words and are no letters.
+fn explains(text: &str) -> bool {
+    phrases(&words::EXPLAINING).any(|phrase| text.contains(phrase))
+}
+
+/// Vowel signs and the like, which end words without being letters.
 fn is_mark_of_a_script(char: char) -> bool {
     matches!(char, '\u{900}'..='\u{e7f}')
 }
@@ -345,7 +342,7 @@ fn without_mode(tail: &str) -> &str {
 
 const MAX_FILLERS: usize = 12;
 
-/// A stretch without greetings and politeness at its beginning; empty where it is nothing else.
+/// The stretch behind greetings and politeness; empty for nothing else.
 fn skip_fillers(text: &str) -> &str {
     let mut rest =
         text.trim_start_matches(|char: char| !char.is_alphanumeric() && !is_mark_of_a_script(char));
@@ -368,40 +365,43 @@ fn phrases(table: &[&'static str]) -> impl Iterator<Item = &'static str> {
     table.iter().flat_map(|language| language.split('|'))
 }
 
-/// End of a stretch for a phrase.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Side {
     Start,
     End,
-    /// At the end, where Korean's endings do not count as words.
+    /// At the end, where Korean endings are no words.
     LastWord,
 }
 
-/// The length of the longest phrase of a table at one end of a stretch, as whole words.
+/// Length of the longest phrase of `table` at one end of `text`, as whole words.
 fn longest(table: &[&'static str], text: &str, side: Side) -> Option<usize> {
-    let is_there = |phrase: &&'static str| {
-        let stem = phrase.strip_suffix('*');
-        let rest = match side {
-            Side::Start => text.strip_prefix(stem.unwrap_or(phrase)),
-            Side::End | Side::LastWord => text.strip_suffix(*phrase),
-        };
-        if stem.is_some() {
-            return rest.is_some();
-        }
-        rest.is_some_and(|rest| {
-            let (inner, outer) = match side {
-                Side::Start => (phrase.chars().next_back(), rest.chars().next()),
-                Side::End | Side::LastWord => (phrase.chars().next(), rest.chars().next_back()),
-            };
-            !outer.is_some_and(char::is_alphanumeric)
-                || !inner.is_some_and(|char| is_bounded(char, phrase, side))
-        })
-    };
-    phrases(table).filter(is_there).map(str::len).max()
+    phrases(table)
+        .filter(|phrase| stands_at(phrase, text, side))
+        .map(str::len)
+        .max()
 }
 
-/// `true` where a phrase with this last letter ends a word: in scripts with blanks between words, and in Korean for
-/// short phrases, which are part of many words.
+fn stands_at(phrase: &str, text: &str, side: Side) -> bool {
+    let stem = phrase.strip_suffix('*');
+    let rest = match side {
+        Side::Start => text.strip_prefix(stem.unwrap_or(phrase)),
+        Side::End | Side::LastWord => text.strip_suffix(phrase),
+    };
+    if stem.is_some() {
+        return rest.is_some();
+    }
+    rest.is_some_and(|rest| {
+        let (inner, outer) = match side {
+            Side::Start => (phrase.chars().next_back(), rest.chars().next()),
+            Side::End | Side::LastWord => (phrase.chars().next(), rest.chars().next_back()),
+        };
+        !outer.is_some_and(char::is_alphanumeric)
+            || !inner.is_some_and(|char| is_bounded(char, phrase, side))
+    })
+}
+
+/// `true` for the last letter of a phrase that must end a word: in scripts with blanks, and in
+/// Korean for short phrases, which are parts of many words.
 fn is_bounded(char: char, phrase: &str, side: Side) -> bool {
     match char {
         _ if !char.is_alphanumeric() => false,
@@ -422,11 +422,12 @@ fn contains_word(text: &str, phrase: &str) -> bool {
         let after = text
             .get(at + phrase.len()..)
             .and_then(|after| after.chars().next());
-        let is_letter = |char: Option<char>| char.is_some_and(char::is_alphanumeric);
         let is_spaced = phrase
             .chars()
             .next()
             .is_some_and(|char| is_bounded(char, phrase, Side::End));
-        !is_spaced || !is_letter(before) && !is_letter(after)
+        !is_spaced
+            || !before.is_some_and(char::is_alphanumeric)
+                && !after.is_some_and(char::is_alphanumeric)
     })
 }

@@ -1,16 +1,16 @@
-//! Notes of the client and of omo in a prompt, beside the writer's words.
+//! Notes of the client and of omo in a prompt.
 
 use std::ops::Range;
 
 use crate::text::masked_text::find;
 
-/// Notes of the client and the block of omo: they are removed, and the rest is read.
+/// Removed with their content: the rest is read.
 const NOTES: [(&str, &str); 2] = [
     ("<system-reminder>", "</system-reminder>"),
     (OWN_NOTE, "</ultrawork-mode>"),
 ];
 
-/// omo closes its block: an open one was typed, and the text behind it is its writer's.
+/// A block that omo always closes: an open one was typed by the writer.
 const OWN_NOTE: &str = "<ultrawork-mode>";
 
 pub(super) fn notes(text: &str) -> Vec<Range<usize>> {
@@ -43,7 +43,7 @@ pub(super) fn without_leading_notes(mut text: &str) -> &str {
     }
 }
 
-/// `true` for a text that begins with these ASCII characters, in either case.
+/// `true` for a beginning with the ASCII characters of `prefix`, in either case.
 pub(super) fn starts_with(text: &str, prefix: &str) -> bool {
     text.get(..prefix.len())
         .is_some_and(|start| start.eq_ignore_ascii_case(prefix))

@@ -1,21 +1,19 @@
-//! Turning ultrawork off: `ulw off`, `stop ulw` and their like, as a clause of their own.
+//! Requests to turn ultrawork off, such as `ulw off` and `stop ulw`.
 //!
-//! `ulw stop the server from crashing` is a task; so nothing but the keyword, the word for
-//! stopping and politeness may stand in the clause.
+//! `ulw stop the server from crashing` is a task: the clause holds the keyword, a word for stopping
+//! and politeness only.
 
 use std::ops::Range;
 
 use super::sentence::{ends_clause, ends_sentence};
 use crate::text::masked_text::COVERED;
 
-/// The user turned ultrawork off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct OffRequest {
-    /// `true` for a prompt without other words.
+    /// The prompt has no other words.
     pub(super) whole: bool,
 }
 
-/// Looks for a clause that turns ultrawork off.
 pub(super) fn find_off_request(text: &str, words: &[Range<usize>]) -> Option<OffRequest> {
     let clause = words.iter().find_map(|word| off_clause(text, word))?;
     let rest = [text.get(..clause.start), text.get(clause.end..)];
@@ -26,7 +24,7 @@ pub(super) fn find_off_request(text: &str, words: &[Range<usize>]) -> Option<Off
     Some(OffRequest { whole })
 }
 
-/// Maximum bytes of a clause to each side: a longer one says more.
+/// Maximum bytes of a clause to each side.
 const WINDOW: usize = 80;
 
 fn off_clause(text: &str, word: &Range<usize>) -> Option<Range<usize>> {
@@ -56,7 +54,7 @@ fn start_of_clause(before: &str) -> Option<usize> {
     Some(0)
 }
 
-/// End of the clause, and its sign; `and` and `then` begin another one.
+/// Offset and sign of the clause's end; `and` and `then` begin another one.
 fn end_of_clause(after: &str) -> Option<(usize, char)> {
     let mut chars = after.char_indices().peekable();
     while let Some((at, char)) = chars.next() {
@@ -68,11 +66,10 @@ fn end_of_clause(after: &str) -> Option<(usize, char)> {
             return None;
         }
         let rest = after.get(at..)?;
-        let joins = |word: &str| {
+        if [" and ", " then ", " but "].into_iter().any(|word| {
             rest.get(..word.len())
                 .is_some_and(|start| start.eq_ignore_ascii_case(word))
-        };
-        if [" and ", " then ", " but "].into_iter().any(joins) {
+        }) {
             return Some((at, char));
         }
     }
@@ -157,7 +154,7 @@ pub(super) fn is_foreign_stop(word: &str) -> bool {
     )
 }
 
-/// Korean, Japanese and Chinese put the verb last, with or without a particle before it.
+/// Korean, Japanese and Chinese put the verb last, with or without a particle.
 pub(super) fn is_off_ending(word: &str) -> bool {
     const PARTICLES: [&str; 7] = ["을", "를", "を", "は", "모드", "モード", "模式"];
     const VERBS: [&str; 36] = [
@@ -208,7 +205,6 @@ pub(super) fn is_off_ending(word: &str) -> bool {
     VERBS.contains(&verb)
 }
 
-/// `true` for a word for an ultrawork run.
 fn is_noun(word: &str) -> bool {
     matches!(
         word,

@@ -1,5 +1,5 @@
-//! Writer of a prompt. The client sends its own notices, other agents' words and loops' banners through the same event
-//! with no mark of origin, so the text has to tell.
+//! The writer of a prompt: the client sends its notices, other agents' words and banners of loops
+//! as prompts without a mark of their origin.
 
 use super::mask;
 use super::notes::{starts_with, without_leading_notes};
@@ -36,7 +36,7 @@ const NOT_A_PERSON: [&str; 28] = [
     "the coordinator sent a message",
 ];
 
-/// The prompt from its first own word on, without the notes before it; `None` for a text of no person.
+/// The prompt from its first own word on, without notes; `None` for a text of no person.
 pub(super) fn text_of_person(prompt: &str) -> Option<&str> {
     let text = without_leading_notes(prompt.trim_start());
     let only_notes = text.is_empty() && !prompt.trim().is_empty();

@@ -1,5 +1,4 @@
-//! Lines that their writer pasted rather than wrote: of a shell, a log, a program, a settings
-//! file or a chat. Each line is judged by its own form.
+//! Pasted lines of a shell, a log, a program, a settings file or a chat, each judged by its form.
 
 mod code_line;
 mod command_line;
@@ -62,7 +61,7 @@ pub(super) fn pasted_lines(text: &str, keywords: &Keywords) -> Vec<Range<usize>>
     found
 }
 
-/// Maximum lines with a keyword that are judged from each end; a text that repeats it more often is pasted, or hostile.
+/// Maximum lines with a keyword judged from each end; a text with more is pasted, or hostile.
 const JUDGED_LINES: usize = 64;
 
 struct Line<'t> {
@@ -70,27 +69,25 @@ struct Line<'t> {
     word: Range<usize>,
 }
 
-/// End of the pasted part of a line: a keyword that begins a clause behind it is its writer's (`error: no such file,
-/// ulw fix it`).
+/// End of the pasted part of a line: `error: no such file, ulw fix it` ends with its writer's
+/// words.
 fn own_end(line: &str, keywords: &Keywords) -> usize {
-    let begins_clause = |word: &Range<usize>| {
-        let before = line.get(..word.start).unwrap_or_default();
-        let stands_apart = [", ", ". ", "! ", " - ", " — ", "。", "，"]
-            .iter()
-            .any(|mark| {
-                before
-                    .strip_suffix(mark)
-                    .is_some_and(|rest| !rest.ends_with(' ') && !rest.is_empty())
-            });
-        let is_listed = line
-            .get(word.end..)
-            .is_some_and(|after| after.starts_with(','));
-        stands_apart && !is_listed
-    };
-    let word = keyword_match::find_keywords(line, keywords)
+    keyword_match::find_keywords(line, keywords)
         .into_iter()
-        .rfind(begins_clause);
-    word.map_or(line.len(), |word| word.start)
+        .rfind(|word| begins_clause(line, word))
+        .map_or(line.len(), |word| word.start)
+}
+
+fn begins_clause(line: &str, word: &Range<usize>) -> bool {
+    let before = line.get(..word.start).unwrap_or_default();
+    let stands_apart = [", ", ". ", "! ", " - ", " — ", "。", "，"]
+        .iter()
+        .filter_map(|mark| before.strip_suffix(mark))
+        .any(|rest| !rest.ends_with(' ') && !rest.is_empty());
+    let is_listed = line
+        .get(word.end..)
+        .is_some_and(|after| after.starts_with(','));
+    stands_apart && !is_listed
 }
 
 fn is_shell(line: &str) -> bool {
@@ -106,7 +103,7 @@ fn is_shell(line: &str) -> bool {
             .is_some_and(|rest| rest.starts_with(":\\") && rest.contains('>'))
 }
 
-/// Maximum characters before the colon after a role.
+/// Maximum characters of a role before its colon.
 const LONGEST_ROLE: usize = 24;
 
 fn is_chat(line: &str) -> bool {
@@ -168,7 +165,7 @@ fn is_section(line: &str) -> bool {
         .is_some_and(is_name)
 }
 
-/// `true` for a prompt of one line that is indented as Markdown's code.
+/// `true` for a prompt of one line that is indented like Markdown's code.
 pub(super) fn is_indented_line(prompt: &str) -> bool {
     is_indented(prompt) && prompt.trim().lines().count() == 1
 }
@@ -177,7 +174,7 @@ fn is_indented(line: &str) -> bool {
     line.starts_with("    ") || line.starts_with('\t')
 }
 
-/// Lines indented as Markdown's code, where the text itself is not and no list holds them.
+/// Lines indented like Markdown's code, in a text that is not indented and outside of lists.
 fn indented_code(text: &str) -> Vec<Range<usize>> {
     if lines(text)
         .filter(|(_, line)| !line.trim().is_empty())
@@ -215,7 +212,6 @@ pub(super) fn without_bullet(line: &str) -> &str {
         .map_or(line, str::trim_start)
 }
 
-/// `true` for a word that may begin an instruction.
 pub(super) fn is_task_word(word: &str) -> bool {
     among(command_line::TASKS, word)
 }

@@ -1,4 +1,4 @@
-//! Tables and comparisons: lines that have a form in common with the lines beside them.
+//! Tables and comparisons: lines whose form is that of their neighbours.
 
 use std::ops::Range;
 
@@ -21,28 +21,31 @@ pub(super) fn tables(text: &str, keywords: &Keywords) -> Vec<Range<usize>> {
     found
 }
 
-/// Lines that begin with a bar, and the lines around a row of dashes.
+/// Lines that begin with a bar such as `|`, and the lines around a row of dashes.
 fn barred_tables(text: &str) -> Vec<Range<usize>> {
-    let all: Vec<(Range<usize>, &str)> = lines(text)
+    let rows: Vec<(Range<usize>, &str)> = lines(text)
         .filter(|(_, line)| line.contains(['|', '│', '┃']))
         .collect();
     let mut found: Vec<Range<usize>> = Vec::new();
-    for (index, (range, line)) in all.iter().enumerate() {
-        let is_below = |upper: &Range<usize>| upper.end + 1 == range.start;
+    for (index, (range, line)) in rows.iter().enumerate() {
         if line.trim_start().starts_with(['|', '│', '┃']) {
             found.push(range.clone());
         } else if is_rule(line) {
-            let head = index.checked_sub(1).and_then(|index| all.get(index));
+            let head = index.checked_sub(1).and_then(|index| rows.get(index));
             found.extend(
                 head.map(|(head, _)| head.clone())
-                    .filter(|head| is_below(head)),
+                    .filter(|head| is_below(head, range)),
             );
             found.push(range.clone());
-        } else if found.last().is_some_and(is_below) {
+        } else if found.last().is_some_and(|upper| is_below(upper, range)) {
             found.push(range.clone());
         }
     }
     found
+}
+
+fn is_below(upper: &Range<usize>, lower: &Range<usize>) -> bool {
+    upper.end + 1 == lower.start
 }
 
 fn is_rule(line: &str) -> bool {
@@ -107,20 +110,21 @@ fn cells_in_line(line: &str) -> Option<(char, usize)> {
     if tabs > 1 {
         return Some(('\t', tabs));
     }
-    let columns = |gap: &str| {
-        line.split(gap)
-            .filter(|cell| !cell.trim().is_empty())
-            .count()
-    };
-    if columns("  ") > 2 || columns("   ") > 1 {
-        return Some((' ', columns("  ")));
+    if columns(line, "  ") > 2 || columns(line, "   ") > 1 {
+        return Some((' ', columns(line, "  ")));
     }
     let commas = line.matches(',').count();
     let is_list = commas > 1 && !line.contains(", ") && !line.contains('，');
     is_list.then_some((',', commas + 1))
 }
 
-/// `name: text` and `name - text`, behind a bullet or not. The name may have a bracket behind it.
+fn columns(line: &str, gap: &str) -> usize {
+    line.split(gap)
+        .filter(|cell| !cell.trim().is_empty())
+        .count()
+}
+
+/// `name: text` and `name - text`, with or without a bullet; the name may have a bracket behind it.
 fn described_name(line: &str) -> Option<(&str, &str)> {
     let rest = without_bullet(line);
     let at = [": ", " - ", " – ", " — ", "："]
@@ -133,7 +137,7 @@ fn described_name(line: &str) -> Option<(&str, &str)> {
     (name.split_whitespace().count() < 3).then_some((name, rest.get(end + length..)?.trim()))
 }
 
-/// `true` where the line beside describes a name as well: in a list, or where both are descriptions.
+/// `true` where the neighbour describes a name as well: in a list, or both with descriptions.
 fn is_compared(line: &str, text: &str, other: &str) -> bool {
     let Some((_, other_text)) = described_name(other) else {
         return false;

@@ -1,20 +1,18 @@
-//! A prompt that only says to stop or to wait, or no, in plain words: `stop. do not continue.`, `기다려`.
+//! Prompts that only say to stop, to wait, or no: `stop. do not continue.`, `기다려`.
 
 use super::off_request::{is_foreign_stop, is_off_ending, is_polite, is_stop_verb, words_of};
 use super::origin;
 
-/// The kind of a prompt that only stops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PlainStop {
-    /// Stopping, and nothing else.
     Stop,
-    /// Waiting, or no: possibly an answer to a question as well.
+    /// Waiting or no, which may answer a question.
     Wait,
 }
 
 const MAX_BYTES: usize = 96;
 
-/// Reads the whole prompt of a person; `None` for any other words.
+/// The whole prompt of a person; `None` for any other words.
 pub fn read_plain_stop(prompt: &str) -> Option<PlainStop> {
     let text = origin::text_of_person(prompt)?.trim();
     if text.len() > MAX_BYTES || text.starts_with('/') {
@@ -30,22 +28,15 @@ pub fn read_plain_stop(prompt: &str) -> Option<PlainStop> {
         return None;
     }
     let phrases = [(&STOP_PHRASES[..], " stop "), (&WAIT_PHRASES[..], " wait ")];
-    let known = phrases
+    let replacements = phrases
         .into_iter()
-        .flat_map(|(known, word)| known.iter().map(move |phrase| (phrase, word)));
-    let words = known.fold(lower, |text, (phrase, word)| text.replace(phrase, word));
+        .flat_map(|(phrases, word)| phrases.iter().map(move |phrase| (phrase, word)));
+    let words = replacements.fold(lower, |text, (phrase, word)| text.replace(phrase, word));
     let words: Vec<&str> = words_of(&words)
         .into_iter()
         .map(without_courtesy)
         .filter(|word| !word.is_empty())
         .collect();
-    let is_stop = |word: &&str| {
-        matches!(*word, "stop" | "halt" | "stopp")
-            || is_foreign_stop(word)
-            || is_off_ending(word)
-            || STOPS.contains(word)
-    };
-    let is_wait = |word: &&str| WAITS.contains(word) || is_stop_verb(word);
     let says_only = words
         .iter()
         .all(|word| is_stop(word) || is_wait(word) || is_polite(word) || FILLERS.contains(word));
@@ -56,6 +47,17 @@ pub fn read_plain_stop(prompt: &str) -> Option<PlainStop> {
     }
 }
 
+fn is_stop(word: &&str) -> bool {
+    matches!(*word, "stop" | "halt" | "stopp")
+        || is_foreign_stop(word)
+        || is_off_ending(word)
+        || STOPS.contains(word)
+}
+
+fn is_wait(word: &&str) -> bool {
+    WAITS.contains(word) || is_stop_verb(word)
+}
+
 fn without_courtesy(word: &str) -> &str {
     let word = word.strip_prefix(['请', '請', '先']).unwrap_or(word);
     ["ください", "下さい", "一下", "吧", "啊"]
@@ -64,7 +66,7 @@ fn without_courtesy(word: &str) -> &str {
         .unwrap_or(word)
 }
 
-/// Requests of several words to stop, in lower case, the longest first.
+/// Requests to stop, in lower case, the longest first.
 const STOP_PHRASES: [&str; 29] = [
     "don't do anything",
     "mach nicht weiter",
@@ -97,7 +99,6 @@ const STOP_PHRASES: [&str; 29] = [
     "别继续",
 ];
 
-/// Requests of several words to wait, in lower case.
 const WAIT_PHRASES: [&str; 12] = [
     "never mind",
     "un momento",
@@ -113,7 +114,7 @@ const WAIT_PHRASES: [&str; 12] = [
     "一分钟",
 ];
 
-/// Words that ask to stop, beside those that turn ultrawork off.
+/// Words that ask to stop, besides those that turn ultrawork off.
 const STOPS: [&str; 29] = [
     "停",
     "停下",
@@ -204,7 +205,6 @@ const WAITS: [&str; 54] = [
     "不用",
 ];
 
-/// Words that add nothing to a request to stop.
 const FILLERS: [&str; 27] = [
     "a",
     "one",

@@ -1,18 +1,17 @@
-//! The sentence around a word: where it begins and ends, and the words in it.
+//! The sentence around a word.
 
 use std::ops::Range;
 
-/// Maximum bytes of a sentence to each side: text further off says little about a word, and a long text stays cheap.
+/// Maximum bytes of a sentence to each side; a long text stays cheap.
 const WINDOW: usize = 240;
 
-/// Clause around a keyword, in lower case.
+/// The clause around a keyword, in lower case.
 #[derive(Debug)]
 pub(super) struct WordContext {
     pub(super) clauses_before: String,
     pub(super) before: String,
     pub(super) after: String,
     pub(super) end: char,
-    /// Sign before the clause.
     pub(super) opened_by: Option<char>,
     pub(super) next: String,
 }
@@ -43,7 +42,7 @@ fn lower(text: &str) -> String {
     text.to_lowercase().replace(['’', 'ʼ'], "'")
 }
 
-/// Behind the last character that ends something, as `ends` says.
+/// Offset behind the last character that `ends` accepts.
 fn start_behind(before: &str, ends: impl Fn(char, char) -> bool) -> usize {
     let mut next = ' ';
     for (at, char) in before.char_indices().rev() {
@@ -72,7 +71,7 @@ fn next_sentence(rest: &str) -> &str {
     rest.get(..length + end.len_utf8()).unwrap_or(rest)
 }
 
-/// `next` is what follows: the dot of `v1.2` ends nothing.
+/// `next` is the character behind: the dot of `v1.2` ends nothing.
 pub(super) fn ends_sentence(char: char, next: char) -> bool {
     match char {
         '.' | '!' | '?' => !next.is_ascii_alphanumeric(),
@@ -93,7 +92,7 @@ pub(super) fn ends_clause(char: char, next: char) -> bool {
     }
 }
 
-/// The words of a stretch, without the marks around them.
+/// Words without the marks around them.
 pub(super) fn split_words(text: &str) -> Vec<&str> {
     text.split(|char: char| {
         !(char.is_alphanumeric()

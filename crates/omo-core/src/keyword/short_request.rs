@@ -1,22 +1,19 @@
-//! Prompts of the keyword and at most one more word, which start no task: `ulw`, `ulw?`, `ulw status`.
+//! Prompts of the keyword and at most one more word: `ulw`, `ulw?`, `ulw status`.
 
 use super::Keywords;
 
-/// Request of such a prompt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ShortRequest {
-    /// To go on with the present run, or to start one.
+    /// To resume the present run, or to start one.
     GoOn,
-    /// The state of the run.
     Status,
-    /// Help.
     Help,
 }
 
-/// Maximum bytes of such a prompt; a longer one is a task.
+/// Maximum bytes; a longer prompt is a task.
 const MAX_BYTES: usize = 64;
 
-/// Reads the whole text of a person; `None` where it says more.
+/// The whole text of a person; `None` where it says more.
 pub(super) fn read_short_request(text: &str, keywords: &Keywords) -> Option<ShortRequest> {
     let text = text.trim();
     if text.len() > MAX_BYTES {
@@ -40,22 +37,21 @@ pub(super) fn read_short_request(text: &str, keywords: &Keywords) -> Option<Shor
     read_request_word(rest.strip_prefix(char::is_whitespace)?.trim())
 }
 
-/// Text behind the first keyword; of two such keywords the longer one counts.
+/// Text behind the first keyword, the longest one that matches.
 fn text_behind_keyword<'a>(text: &'a str, keywords: &Keywords) -> Option<&'a str> {
-    let begins = |word: &&String| {
-        text.get(..word.len())
-            .is_some_and(|start| start.eq_ignore_ascii_case(word))
-    };
     let length = keywords
         .words()
         .iter()
-        .filter(begins)
+        .filter(|word| {
+            text.get(..word.len())
+                .is_some_and(|start| start.eq_ignore_ascii_case(word))
+        })
         .map(String::len)
         .max()?;
     text.get(length..)
 }
 
-/// Words of a prompt that omo answers, and the endings of longer words that begin so: `helpers`, `offline`.
+/// Words that omo answers, and endings of longer words: `helpers`, `offline`.
 const ANSWERED: [(&str, &[&str]); 4] = [
     ("status", &["es", "line", "bar", "code"]),
     ("help", &["er", "ful", "ing", "s ", "ed", "desk"]),
@@ -69,8 +65,7 @@ const ANSWERED: [(&str, &[&str]); 4] = [
     ),
 ];
 
-/// Text right behind a prompt that omo has answered: the client puts the text of such a prompt back into its input box,
-/// and the next one is typed behind it (measured on 2.1.328).
+/// Text behind an answered prompt, which the client left in its input box (measured on 2.1.328).
 pub(crate) fn behind_answered_prompt<'a>(text: &'a str, keywords: &Keywords) -> Option<&'a str> {
     let rest = text_behind_keyword(text.trim_start(), keywords)?;
     if let Some(typed) = rest.strip_prefix(['?', '？', '؟']) {
@@ -78,14 +73,14 @@ pub(crate) fn behind_answered_prompt<'a>(text: &'a str, keywords: &Keywords) -> 
             .then_some(typed);
     }
     let word = rest.strip_prefix(' ')?;
-    let (known, typed) = ANSWERED
+    let (answered, typed) = ANSWERED
         .iter()
-        .find_map(|(known, _)| Some((known, word.strip_prefix(known)?)))?;
-    let is_word = |(other, more): &(&str, &[&str])| {
-        other == known && more.iter().any(|more| typed.starts_with(more))
-    };
+        .find_map(|(answered, _)| Some((answered, word.strip_prefix(answered)?)))?;
     let goes_on = typed.starts_with(|char: char| char.is_alphanumeric() || char == '/');
-    (goes_on && !ANSWERED.iter().any(is_word)).then_some(typed)
+    let is_longer_word = ANSWERED.iter().any(|(word, endings)| {
+        word == answered && endings.iter().any(|ending| typed.starts_with(ending))
+    });
+    (goes_on && !is_longer_word).then_some(typed)
 }
 
 /// The word behind the keyword, or behind `/omo:ulw`.
@@ -96,7 +91,7 @@ pub fn read_request_word(word: &str) -> Option<ShortRequest> {
         ("status", ShortRequest::Status),
         ("help", ShortRequest::Help),
         ("?", ShortRequest::Help),
-        // Commands of omo under other names: none of them is a task.
+        // Commands of omo under other names.
         ("pause", ShortRequest::Help),
         ("check", ShortRequest::Help),
         ("list", ShortRequest::Help),

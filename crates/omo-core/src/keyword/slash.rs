@@ -1,17 +1,16 @@
-//! Prompts that are slash commands: ours, and everybody else's.
+//! Prompts that are slash commands of omo or of others.
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum SlashPrompt<'a> {
-    /// No command: plain words, or a path.
+    /// Plain words, or a path.
     No,
-    /// A command of omo.
     Own {
-        /// Name without the `omo:`.
+        /// Without `omo:`.
         name: &'a str,
-        /// Text behind the one blank after the name, byte for byte.
+        /// Text behind one blank after the name, byte for byte.
         arguments: &'a str,
     },
-    /// Another tool's command: its arguments are its own business.
+    /// A command of another tool.
     Foreign,
 }
 
@@ -27,7 +26,7 @@ pub(super) fn read_slash_prompt(text: &str) -> SlashPrompt<'_> {
     let mut after_blank = tail.chars();
     after_blank.next();
     let arguments = after_blank.as_str();
-    // `/ultrawork` is the command of other plugins, and none of omo.
+    // `/ultrawork` belongs to other plugins.
     if name.eq_ignore_ascii_case("ulw") {
         return SlashPrompt::Own {
             name: "ulw",

@@ -3,56 +3,44 @@
 use crate::check::session_check::{Check, InvalidCheck};
 use crate::text::sanitize;
 
-/// Usage in one line.
 pub const USAGE: &str = "usage: /omo:check add [--name NAME] [--timeout SECONDS] [<command>] | list | remove NAME | run | approve [CODE] | accept [NAME]";
 
-/// Request of the user.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CheckRequest {
     /// An additional check.
     Add(Box<Check>),
-    /// An additional check with the project's own test command.
+    /// The project's own test command.
     AddDetected {
-        /// Name; `None` for one from the command.
+        /// `None` for a name from the command.
         name: Option<String>,
-        /// Timeout in seconds.
         timeout_seconds: Option<u32>,
     },
-    /// The list of checks.
     List,
-    /// Removal of the check of this name.
+    /// By its name.
     Remove(String),
-    /// A run of the checks now.
     Run,
     /// The repository's commands, or an approval of them.
     Approve {
-        /// Beginning of the digest of exactly the shown content.
+        /// Beginning of the digest of the content as shown.
         code: Option<String>,
     },
-    /// Acceptance of the present files and counts.
+    /// The present files and counts become the accepted ones.
     Accept {
-        /// Name of one check; `None` for all.
+        /// `None` for all checks.
         name: Option<String>,
     },
 }
 
-/// Reads the arguments; the error is one line for the user.
+/// The error is one line for the user.
 pub fn parse(arguments: &str) -> Result<CheckRequest, String> {
     let text = arguments.trim();
     let (verb, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
     let rest = rest.trim();
     let word = (!rest.is_empty()).then(|| rest.to_owned());
-    let alone = |command| {
-        if rest.is_empty() {
-            Ok(command)
-        } else {
-            Err(USAGE.to_owned())
-        }
-    };
     match (verb, &word) {
         ("add", _) => parse_added_check(rest),
-        ("list" | "", _) => alone(CheckRequest::List),
-        ("run", _) => alone(CheckRequest::Run),
+        ("list" | "", _) => without_arguments(rest, CheckRequest::List),
+        ("run", _) => without_arguments(rest, CheckRequest::Run),
         ("remove", Some(name)) => Ok(CheckRequest::Remove(name.clone())),
         ("approve", _) => Ok(CheckRequest::Approve { code: word }),
         ("accept", _) => Ok(CheckRequest::Accept { name: word }),
@@ -64,7 +52,15 @@ pub fn parse(arguments: &str) -> Result<CheckRequest, String> {
     }
 }
 
-/// A command in quotes is meant without them; one that looks like an option is none.
+fn without_arguments(rest: &str, request: CheckRequest) -> Result<CheckRequest, String> {
+    if rest.is_empty() {
+        Ok(request)
+    } else {
+        Err(USAGE.to_owned())
+    }
+}
+
+/// A command without its quotes; the error is for one that looks like an option.
 fn unquoted(text: &str) -> Result<&str, String> {
     if text.starts_with('-') {
         return Err(USAGE.to_owned());
@@ -72,8 +68,9 @@ fn unquoted(text: &str) -> Result<&str, String> {
     let inner = ['\'', '"', '`']
         .iter()
         .find_map(|quote| text.strip_prefix(*quote)?.strip_suffix(*quote));
-    let is_whole = |inner: &&str| !inner.contains(['\'', '"', '`']);
-    Ok(inner.filter(is_whole).unwrap_or(text))
+    Ok(inner
+        .filter(|inner| !inner.contains(['\'', '"', '`']))
+        .unwrap_or(text))
 }
 
 fn parse_added_check(text: &str) -> Result<CheckRequest, String> {

@@ -1,29 +1,21 @@
-//! Questions: of a person to the model, which its answer ends, and of the model to a person, which only they answer.
+//! Questions of a person, which the model's answer ends, and of the model, which only a person
+//! answers.
 
-/// `true` for a prompt that asks to know something: its last sentence begins with a word that asks. A request in the form
-/// of a question, such as `can you also fix this?`, asks for work, and so does a proposal.
+/// `true` where the last sentence begins with a word that asks. A request such as `can you also fix
+/// this?` and a proposal ask for work.
 pub fn is_question(prompt: &str) -> bool {
-    let is_proposal = |question: &str| begins_with(question, &PROPOSALS);
     !prompt.trim_start().starts_with('/')
         && last_question(prompt).is_some_and(|question| {
             (begins_with(&question, &ASKING) || begins_with(&question, &ABOUT_FACTS))
-                && !is_proposal(&question)
+                && !begins_with(&question, &PROPOSALS)
         })
 }
 
 const MAX_BYTES: usize = 2_000;
 
-/// `true` for a final message of the model that ends with a question which only a person can answer: it begins with a
-/// word that asks, or offers a choice. An offer to go on with the work is none.
+/// `true` for a final message whose question only a person can answer: it begins with a word that
+/// asks, or offers a choice. An offer to continue is none.
 pub fn asks_a_person(message: &str) -> bool {
-    let is_option = |line: &str| {
-        let line = line.trim_start();
-        line.starts_with(['-', '*', '•'])
-            || line
-                .split_once(['.', ')'])
-                .is_some_and(|(mark, _)| mark.len() <= 2 && mark.chars().all(char::is_alphanumeric))
-    };
-    // The question stands at the end.
     let start = (message.len().saturating_sub(MAX_BYTES)..=message.len())
         .find(|at| message.is_char_boundary(*at));
     let mut asked = start
@@ -32,7 +24,7 @@ pub fn asks_a_person(message: &str) -> bool {
         .trim_end();
     while let Some((before, _)) = asked
         .rsplit_once('\n')
-        .filter(|(_, line)| line.trim().is_empty() || is_option(line))
+        .filter(|(_, line)| line.trim().is_empty() || is_list_item(line))
     {
         asked = before.trim_end();
     }
@@ -47,6 +39,14 @@ pub fn asks_a_person(message: &str) -> bool {
             GO_ON.iter().any(|word| question.contains(word)) || begins_with(&question, &PROPOSALS);
         (is_choice || asks) && !goes_on
     })
+}
+
+fn is_list_item(line: &str) -> bool {
+    let line = line.trim_start();
+    line.starts_with(['-', '*', '•'])
+        || line
+            .split_once(['.', ')'])
+            .is_some_and(|(mark, _)| mark.len() <= 2 && mark.chars().all(char::is_alphanumeric))
 }
 
 fn last_question(text: &str) -> Option<String> {
@@ -70,7 +70,6 @@ fn begins_with(question: &str, words: &[&str]) -> bool {
     })
 }
 
-/// Words that ask to know something.
 const ASKING: [&str; 35] = [
     "what", "what's", "which", "who", "whose", "why", "where", "when", "how", "was", "welche",
     "welcher", "welches", "warum", "wieso", "wo", "wer", "wann", "wie", "qué", "cuál", "quién",
@@ -78,10 +77,10 @@ const ASKING: [&str; 35] = [
     "comment", "pourquoi", "lequel",
 ];
 
-/// Words that ask whether something is so.
+/// Words that ask for a yes or no.
 const ABOUT_FACTS: [&str; 8] = ["is", "are", "does", "do", "did", "has", "have", "were"];
 
-/// Beginnings of a question that proposes work, or only asks for consent.
+/// Beginnings of a question that proposes work, or asks for consent.
 const PROPOSALS: [&str; 24] = [
     "why not",
     "why don't",

@@ -1,9 +1,8 @@
-//! Prompts that say no more than that the run of a plan goes on, or the option of its question.
+//! Prompts that only say `go on`, or the option of a question.
 //!
-//! Permissions of a run's slash command ended with its turn. A model that carried such a prompt out would have its user
-//! asked about each command of omo, so the hook has omo answer it.
+//! The permissions of a run's slash command end with its turn: omo answers such a prompt itself, so
+//! that its user is not asked about each command.
 
-/// Maximum bytes of such a prompt.
 const MAX_BYTES: usize = 48;
 
 /// Words that ask to go on, in lower case.
@@ -22,8 +21,8 @@ const GO_ON: [&str; 12] = [
     "继续",
 ];
 
-/// The word of a prompt that may answer a question: in lower case, without "please" and the end of the sentence. `None`
-/// where the prompt says more than an option or that the run goes on.
+/// The word of a possible answer, in lower case and without "please"; `None` where the prompt says
+/// more.
 pub fn short_answer(prompt: &str) -> Option<String> {
     let text = prompt.trim();
     if text.is_empty() || text.len() > MAX_BYTES || text.contains('\n') {
@@ -43,12 +42,11 @@ pub fn short_answer(prompt: &str) -> Option<String> {
     (is_one_word || asks_to_go_on(text)).then(|| text.to_owned())
 }
 
-/// `true` where such a word asks to go on.
 pub fn asks_to_go_on(word: &str) -> bool {
     GO_ON.contains(&word)
 }
 
-/// `true` for a task that only asks to go on, with the keyword or without: `ulw go on`.
+/// `true` for a task such as `go on`, with the keyword or without.
 pub fn is_to_go_on(task: &str) -> bool {
     let behind = task
         .trim()

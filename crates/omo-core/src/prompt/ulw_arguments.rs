@@ -1,7 +1,6 @@
 //! Arguments of `/omo:ulw`: options at its start or end, and the task, byte for byte.
 //!
-//! The text is read here and nowhere else. It never passes a shell, and any other word is the user's own: ``fix `touch
-//! x`; a | b`` is a task like any other.
+//! The text never passes a shell: ``fix `touch x`; a | b`` is a task like any other.
 
 use std::borrow::Cow;
 
@@ -9,44 +8,37 @@ use crate::check::counterfactual::ProveMode;
 use crate::check::session_check::{self, Check, CheckOrigin};
 use crate::limits::{LIMITS, LimitRow, RunLimits};
 
-/// Usage in one line.
 pub const USAGE: &str = "usage: /omo:ulw [--check \"COMMAND\"]... [--no-review] [--prove] [--new] [--max-blocks N] [--max-minutes N] [--max-tokens N] [--max-failed-claims N] <task>  (or type `ulw` in any prompt)";
 
-/// Request of the user.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UlwArguments<'a> {
-    /// Task; `None` for only white space.
+    /// `None` for white space only.
     pub task: Option<Cow<'a, str>>,
-    /// Options beside the task.
     pub options: UlwOptions,
 }
 
-/// Options beside a task.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UlwOptions {
-    /// Bounds: the given ones, each replaced by its option, if any.
+    /// The given bounds, as options replace them.
     pub limits: RunLimits,
-    /// Commands that decide.
     pub checks: Vec<Check>,
-    /// `true` for a claim that needs a review as well.
+    /// A claim needs a review as well.
     pub review: bool,
-    /// Mode of the comparison without the change.
+    /// The comparison without the change.
     pub prove: ProveMode,
-    /// `true` for another task than the session's.
+    /// A task other than the session's.
     pub begins_anew: bool,
 }
 
-/// Reason why nothing was turned on; the text is one line for the user.
+/// The refusal of a request, in one line for the user.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum UlwRefusal {
     /// `-h` or `--help`.
     Help,
-    /// An invalid option.
     BadOption(String),
 }
 
 impl UlwRefusal {
-    /// Line for the user.
     pub fn message(&self) -> String {
         match self {
             Self::Help => USAGE.to_owned(),
@@ -57,8 +49,8 @@ impl UlwRefusal {
 
 /// Reads the arguments over the user's settings.
 ///
-/// Options stand before the task or after it. Before it a bad value is refused; at the end, where `document
-/// --max-blocks` may well be the task, only complete and valid options are taken.
+/// Before the task a bad value is refused; behind it, where `document --max-blocks` may be the
+/// task, only complete and valid options are taken.
 pub fn parse(arguments: &str, options: UlwOptions) -> Result<UlwArguments<'_>, UlwRefusal> {
     let mut options = options;
     let mut text = take_front_options(arguments, &mut options)?;
@@ -72,33 +64,38 @@ pub fn parse(arguments: &str, options: UlwOptions) -> Result<UlwArguments<'_>, U
     })
 }
 
+const CHECK: &str = "--check";
+
 fn refuse_check_within(task: &str) -> Result<(), UlwRefusal> {
-    const CHECK: &str = "--check";
-    let is_check = |at: usize| {
-        let (before, rest) = task.split_at_checked(at)?;
-        let value = rest.strip_prefix(CHECK)?;
-        let value = value
-            .strip_prefix('=')
-            .or_else(|| value.strip_prefix(char::is_whitespace))?
-            .trim_start();
-        let is_quoted = value.starts_with(|char| QUOTES.iter().any(|(open, _)| *open == char));
-        (before.ends_with(char::is_whitespace) && is_quoted && quoted(value).is_some())
-            .then_some(())
-    };
-    match task
+    let is_refused = task
         .match_indices(CHECK)
         .take(CANDIDATES)
-        .find_map(|(at, _)| is_check(at))
-    {
-        None => Ok(()),
-        Some(()) => Err(bad_check(
-            "`--check \"COMMAND\"` stands in the middle of the task: it belongs before the task or at its end, or without \
-             quotes where it is a part of it",
-        )),
+        .filter_map(|(at, _)| task.split_at_checked(at))
+        .any(|(before, rest)| is_quoted_check(before, rest));
+    if !is_refused {
+        return Ok(());
     }
+    Err(bad_check(
+        "`--check \"COMMAND\"` stands in the middle of the task: it belongs before the task or at its end, or without \
+        quotes where it is a part of it",
+    ))
 }
 
-/// `true` for an option of omo anywhere in a text, which is tested for every prompt that turns nothing on.
+/// `true` for text that begins with [`CHECK`] and a command in quotes.
+fn is_quoted_check(before: &str, option: &str) -> bool {
+    let value = option.strip_prefix(CHECK).unwrap_or_default();
+    let Some(value) = value
+        .strip_prefix('=')
+        .or_else(|| value.strip_prefix(char::is_whitespace))
+    else {
+        return false;
+    };
+    let value = value.trim_start();
+    let is_quoted = value.starts_with(|char| QUOTES.iter().any(|(open, _)| *open == char));
+    before.ends_with(char::is_whitespace) && is_quoted && quoted(value).is_some()
+}
+
+/// `true` for an option of omo anywhere; tested for every prompt that turns nothing on.
 pub(super) fn mentions_option(text: &str) -> bool {
     text.contains("--")
         && ["--check", "--no-review", "--prove"]
@@ -107,8 +104,8 @@ pub(super) fn mentions_option(text: &str) -> bool {
             .any(|name| text.contains(name))
 }
 
-/// Reads the options of a prompt that turns ultrawork on by its keyword: at its start, right behind the keyword, or at
-/// its end. `prompt` is the text before the keyword, the keyword, and the text behind; `None` without options there.
+/// Options of a prompt with the keyword: at its start, behind the keyword, or at its end. `prompt`
+/// is the text before the keyword, the keyword, and the text behind; `None` without options.
 pub fn parse_around_keyword<'a>(
     prompt: [&'a str; 3],
     options: &UlwOptions,
@@ -169,7 +166,7 @@ fn begins_with_option(text: &str) -> bool {
 fn take_front_options<'a>(text: &'a str, options: &mut UlwOptions) -> Result<&'a str, UlwRefusal> {
     let mut text = text;
     while let Some(rest) = take_option(text, options, OptionPosition::Front)? {
-        // Without the one white space that parts an option from what follows.
+        // One white space parts an option from what follows.
         text = rest.strip_prefix(char::is_whitespace).unwrap_or(rest);
     }
     Ok(text)
@@ -185,27 +182,31 @@ const NAMES: [&str; 7] = [
     "--check",
 ];
 
-/// The option that a misspelt word means: it would silently become a part of the task.
+/// The option that a misspelt word means, which would silently become part of the task.
 fn similar_name(name: &str) -> Option<&'static str> {
     const SHORTEST: usize = 4;
-    let plain = |name: &str| name.replace(['-', '_', '—', '–'], "").to_ascii_lowercase();
-    let typed = plain(name);
+    let typed = plain_name(name);
     // Input methods make one dash of two.
     if !["--", "—", "–"].iter().any(|dash| name.starts_with(dash)) || typed.len() < SHORTEST {
         return None;
     }
-    let known = NAMES
+    NAMES
         .into_iter()
         .skip(2)
-        .chain(LIMITS.iter().filter_map(|row| row.option));
-    known.filter(|known| *known != name).find(|known| {
-        let known = plain(known);
-        known.starts_with(&typed)
-            || typed
-                .strip_prefix(&known)
-                .is_some_and(|more| more.len() <= 2)
-            || differs_in_one_byte(&known, &typed)
-    })
+        .chain(LIMITS.iter().filter_map(|row| row.option))
+        .filter(|known_name| *known_name != name)
+        .find(|known_name| {
+            let known = plain_name(known_name);
+            known.starts_with(&typed)
+                || typed
+                    .strip_prefix(&known)
+                    .is_some_and(|more| more.len() <= 2)
+                || differs_in_one_byte(&known, &typed)
+        })
+}
+
+fn plain_name(name: &str) -> String {
+    name.replace(['-', '_', '—', '–'], "").to_ascii_lowercase()
 }
 
 fn differs_in_one_byte(one: &str, other: &str) -> bool {
@@ -226,14 +227,13 @@ fn differs_in_one_byte(one: &str, other: &str) -> bool {
 const CANDIDATES: usize = 32;
 
 fn options_at_end<'a>(text: &'a str, options: &UlwOptions) -> Option<(&'a str, UlwOptions)> {
-    let begins = |at: &usize| {
-        text.get(..*at)
-            .is_some_and(|before| before.is_empty() || before.ends_with(char::is_whitespace))
-    };
     let candidates: Vec<usize> = text
         .rmatch_indices("--")
         .map(|(at, _)| at)
-        .filter(begins)
+        .filter(|at| {
+            text.get(..*at)
+                .is_some_and(|before| before.is_empty() || before.ends_with(char::is_whitespace))
+        })
         .take(CANDIDATES)
         .collect();
     candidates.into_iter().rev().find_map(|at| {
@@ -251,14 +251,13 @@ fn all_options(text: &str, mut options: UlwOptions) -> Option<UlwOptions> {
     Some(options)
 }
 
-/// Place of an option. Some are only read as such before the task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum OptionPosition {
     Front,
     End,
 }
 
-/// Takes one option from the front of a text and gives the rest; `None` without one.
+/// Takes one option from the front of `text` and gives the rest; `None` without one.
 fn take_option<'a>(
     text: &'a str,
     options: &mut UlwOptions,
@@ -266,11 +265,6 @@ fn take_option<'a>(
 ) -> Result<Option<&'a str>, UlwRefusal> {
     let (word, rest) = first_word(text);
     let (name, inline) = split_option(word);
-    // What follows the name: `=value` in the same word, or the next one.
-    let value = || match inline {
-        Some(_) => text.trim_start().get(name.len() + 1..).unwrap_or_default(),
-        None => rest.trim_start(),
-    };
     match (name, place) {
         ("-h" | "--help", OptionPosition::Front) => Err(UlwRefusal::Help),
         ("--completion-promise", OptionPosition::Front) => {
@@ -290,8 +284,13 @@ fn take_option<'a>(
             Ok(Some(rest))
         }
         ("--check", _) => {
+            // `=value` in the same word, or the next one.
+            let value = match inline {
+                Some(_) => text.trim_start().get(name.len() + 1..).unwrap_or_default(),
+                None => rest.trim_start(),
+            };
             let (command, rest) =
-                quoted(value()).ok_or_else(|| bad_check("`--check` needs a command in quotes"))?;
+                quoted(value).ok_or_else(|| bad_check("`--check` needs a command in quotes"))?;
             if command.contains('\n') {
                 return Err(bad_check("`--check` needs a command on one line"));
             }
@@ -303,11 +302,11 @@ fn take_option<'a>(
         }
         _ => {
             let Some(limit) = limit_named(name, place) else {
-                let meant = similar_name(name).filter(|_| place == OptionPosition::Front);
-                return meant.map_or(Ok(None), |meant| {
+                let similar = similar_name(name).filter(|_| place == OptionPosition::Front);
+                return similar.map_or(Ok(None), |similar| {
                     let shown = crate::text::sanitize(name, 40);
                     Err(UlwRefusal::BadOption(format!(
-                        "`{shown}` is not an option, `{meant}` is"
+                        "`{shown}` is not an option, `{similar}` is"
                     )))
                 });
             };
@@ -324,11 +323,11 @@ fn bad_check(why: &str) -> UlwRefusal {
 
 const QUOTES: [(char, char); 5] = [('"', '"'), ('\'', '\''), ('`', '`'), ('“', '”'), ('‘', '’')];
 
-/// A value in quotes, or one word; and the rest. In double quotes a backslash escapes the next character. `None` for an
-/// unclosed quote, or a word that goes on behind it.
+/// A quoted value or one word, and the rest; `None` for an open quote, or a word that continues
+/// behind it.
 fn quoted(text: &str) -> Option<(String, &str)> {
     let begins = text.chars().next();
-    // Input methods write these for the ones of a keyboard.
+    // Input methods write these for the quotes of a keyboard.
     let quote = begins.and_then(|open| {
         QUOTES
             .into_iter()
@@ -350,7 +349,7 @@ fn quoted(text: &str) -> Option<(String, &str)> {
         match (char, quote) {
             ('\\', '"') => {
                 let (_, next) = chars.next()?;
-                // As a shell has it: before other characters the backslash is one.
+                // A shell keeps the backslash before other characters.
                 if !matches!(next, '"' | '\\') {
                     value.push('\\');
                 }
@@ -381,7 +380,7 @@ fn set_limit(
     }))
 }
 
-/// In front also the name that other loops gave this option: their users type it from habit.
+/// In front also the name that other loops gave this option.
 fn limit_named(name: &str, place: OptionPosition) -> Option<&'static LimitRow> {
     match (name, place) {
         ("--max-iterations", OptionPosition::Front) => LimitRow::named("max_blocks"),
@@ -389,7 +388,7 @@ fn limit_named(name: &str, place: OptionPosition) -> Option<&'static LimitRow> {
     }
 }
 
-/// `--x=v` as its two halves; anything else whole.
+/// The halves of `--x=v`; anything else whole.
 fn split_option(word: &str) -> (&str, Option<&str>) {
     match word.split_once('=') {
         Some((name, value)) if name.starts_with("--") => (name, Some(value)),

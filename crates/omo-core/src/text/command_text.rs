@@ -1,23 +1,22 @@
-//! How a command is shown: every byte of it where it is agreed to, and so that it can be pasted everywhere else.
+//! Commands as they are shown: every byte where a person agrees to one, a form to paste elsewhere.
 //!
-//! A repository writes the commands that its user is asked about. What is shown in another form than what runs, a line
-//! break as a blank say, can hide half of it; so nothing is replaced by what only looks like it, and nothing is left
-//! out.
+//! A repository writes commands that its user is asked about: a form that only looks like what runs
+//! could hide half of it.
 
 use std::fmt::Write;
 
 use super::pluralize;
 
-/// Number of characters of commands a session is asked about at once. The client cuts what a slash command printed at
-/// 30,000, and a person reads no more.
+/// Maximum characters of commands that a session is asked about at once: the client cuts the output
+/// of a slash command at 30,000.
 pub(crate) const APPROVAL_CHARS: usize = 20_000;
-/// Number of characters stand in one row.
+/// Characters of a row.
 const COLUMNS: usize = 72;
 /// A longer run of blanks is counted: it could push what follows out of sight.
 const MAX_BLANKS: usize = 16;
 
-/// A text with all that is in it: between backticks where that shows it as it is, and in numbered rows below otherwise.
-/// `margin` is what the rows are indented with.
+/// A text between backticks where that shows all of it, and in rows indented with `margin`
+/// otherwise.
 pub fn show_whole(text: &str, margin: &str) -> String {
     if is_plain_text(text) {
         format!("`{text}`")
@@ -26,7 +25,6 @@ pub fn show_whole(text: &str, margin: &str) -> String {
     }
 }
 
-/// `true` where a text is short, and shows between backticks as what it is.
 pub fn is_plain_text(text: &str) -> bool {
     text.len() <= COLUMNS
         && text.trim() == text
@@ -34,8 +32,7 @@ pub fn is_plain_text(text: &str) -> bool {
         && !needs_escapes(text)
 }
 
-/// A text in rows: each of its lines has its number, and what is too long for one row goes on in the next, which has
-/// none. Before them stands how much there is, and whether escapes stand in it.
+/// A text in numbered rows below its size; a row without a number goes on with the line before.
 pub fn number_rows(text: &str, margin: &str) -> String {
     let escapes = needs_escapes(text);
     let lines: Vec<&str> = text.split('\n').collect();
@@ -60,8 +57,7 @@ pub fn number_rows(text: &str, margin: &str) -> String {
     out
 }
 
-/// A command between backticks, in a form that does in a terminal what it does for omo. One that is longer than `max`
-/// characters is cut, with a sign of that behind it.
+/// A command between backticks, ready to paste, cut with a sign after `max` characters.
 pub fn paste_form(command: &str, max: usize) -> String {
     let text = typed_form(command);
     let most = text.char_indices().nth(max).map(|(place, _)| place);
@@ -73,8 +69,8 @@ pub fn paste_form(command: &str, max: usize) -> String {
     }
 }
 
-/// A command on one line, as it can be typed: one with line breaks, with what is not seen, or with what a model could
-/// take for a tag becomes the argument of a shell.
+/// A command on one line; with line breaks, invisible characters or tags, it is the argument of a
+/// shell.
 pub fn typed_form(command: &str) -> String {
     let has_tag = has_tag(command);
     if command.chars().all(is_seen_whole) && !has_tag {
@@ -105,16 +101,19 @@ fn escaped_word(word: &str, has_tag: bool) -> String {
     out
 }
 
-/// A word of a command line as a POSIX shell reads it back, whatever is in it.
+/// A word that a POSIX shell reads back unchanged.
 pub fn quote_shell_word(word: &str) -> String {
-    let is_bare = |char: char| char.is_alphanumeric() || "_./-+,:@%".contains(char);
     if !word.is_empty() && word.chars().all(is_bare) {
         return word.to_owned();
     }
     format!("'{}'", word.replace('\'', r"'\''"))
 }
 
-/// A word of a command that is shown to be pasted into a shell, with escapes for what is not seen.
+fn is_bare(char: char) -> bool {
+    char.is_alphanumeric() || "_./-+,:@%".contains(char)
+}
+
+/// A word to paste into a shell, with escapes for what is invisible.
 pub fn quote_argument(word: &str) -> String {
     if word.chars().all(is_seen_whole) {
         quote_shell_word(word)
@@ -123,14 +122,12 @@ pub fn quote_argument(word: &str) -> String {
     }
 }
 
-/// A character that stands as it is in a command that is pasted.
 fn is_seen_whole(char: char) -> bool {
     is_visible(char) || is_pasteable(char)
 }
 
-/// `true` where there is something like `</name`, `<!`, `<name>` or `<name key=` in a text. `<file >other` is none.
+/// `true` for something like `</name`, `<!`, `<name>` or `<name key=`; `<file >other` is none.
 fn has_tag(text: &str) -> bool {
-    let is_name = |char: char| char.is_ascii_alphanumeric() || matches!(char, '-' | '_' | ':');
     text.split('<').skip(1).any(|rest| {
         if rest.starts_with(['/', '!']) {
             return rest
@@ -138,18 +135,22 @@ fn has_tag(text: &str) -> bool {
                 .nth(1)
                 .is_some_and(|char| char.is_ascii_alphabetic() || char == '-');
         }
-        let behind = rest.trim_start_matches(is_name);
+        let behind = rest.trim_start_matches(is_tag_name_char);
         let has_name =
             behind.len() < rest.len() && rest.starts_with(|char: char| char.is_ascii_alphabetic());
         let key = behind.trim_start();
         let is_key = key.len() < behind.len()
-            && key.trim_start_matches(is_name).starts_with('=')
+            && key.trim_start_matches(is_tag_name_char).starts_with('=')
             && !key.starts_with('=');
         has_name && (behind.starts_with('>') || is_key)
     })
 }
 
-/// Code in Markdown that ends where it is to end, whatever backticks stand in it.
+fn is_tag_name_char(char: char) -> bool {
+    char.is_ascii_alphanumeric() || matches!(char, '-' | '_' | ':')
+}
+
+/// Code in Markdown, between more backticks than `text` holds in a row.
 fn code_span(text: &str) -> String {
     let mut longest = 0;
     let mut run = 0;
@@ -166,12 +167,12 @@ fn code_span(text: &str) -> String {
     format!("{fence}{gap}{text}{gap}{fence}")
 }
 
-/// `true` where a character shows as itself, and as no other: what is invisible, or has a line read from right to left,
-/// does not, and neither does punctuation that only looks like that of a shell.
+/// `false` for invisible characters, those written from right to left, and lookalikes of shell
+/// punctuation.
 fn is_visible(char: char) -> bool {
     match char {
         ' '..='~' => true,
-        // Letters without a form, and those of scripts that turn the order of a line around.
+        // Letters without a form, and scripts that are written from right to left.
         '\u{115f}'
         | '\u{1160}'
         | '\u{3164}'
@@ -185,8 +186,7 @@ fn is_visible(char: char) -> bool {
     }
 }
 
-/// What may stand in a command that is pasted although it would be escaped where it is agreed to: nothing that is
-/// invisible, breaks a line, or turns it around.
+/// Characters of a pasted command that are visible, but would be escaped for an agreement.
 pub(super) fn is_pasteable(char: char) -> bool {
     crate::text::harmless_char(char) == char
         && !char.is_whitespace()
@@ -195,12 +195,11 @@ pub(super) fn is_pasteable(char: char) -> bool {
 }
 
 fn needs_escapes(text: &str) -> bool {
-    let has_blanks = |line: &str| line.ends_with(' ') || line.contains(&" ".repeat(MAX_BLANKS + 1));
+    let blanks = " ".repeat(MAX_BLANKS + 1);
     text.split('\n')
-        .any(|line| has_blanks(line) || !line.chars().all(is_visible))
+        .any(|line| line.ends_with(' ') || line.contains(&blanks) || !line.chars().all(is_visible))
 }
 
-/// The characters of a line as they are shown, none of which is parted.
 fn split_pieces(line: &str, escapes: bool) -> Vec<String> {
     let mut pieces = Vec::new();
     let mut rest = line;
@@ -213,7 +212,7 @@ fn split_pieces(line: &str, escapes: bool) -> Vec<String> {
             pieces.push(format!("\\{{{blanks} {word}}}"));
             blanks
         } else {
-            // Not counted: the run stands as it is, blank by blank.
+            // Not counted: the run of blanks stands as it is.
             pieces.push(match char {
                 '\\' if escapes => "\\\\".to_owned(),
                 '\t' => "\\t".to_owned(),
@@ -228,20 +227,15 @@ fn split_pieces(line: &str, escapes: bool) -> Vec<String> {
     pieces
 }
 
-/// Pieces in rows. A row ends before a blank where it can, so that the blank is seen at the beginning of the next.
+/// Rows of [`COLUMNS`] that end before a blank where possible, so that it is seen in the next row.
 fn wrap_rows(pieces: &[String]) -> Vec<String> {
     let mut rows = Vec::new();
     let mut row: Vec<&str> = Vec::new();
-    let width = |row: &[&str]| row.iter().map(|piece| piece.chars().count()).sum::<usize>();
     for piece in pieces {
         if width(&row) + piece.chars().count() > COLUMNS {
-            let is_end = |place: &usize| {
-                row.get(*place) == Some(&" ") && row.get(place - 1).is_some_and(|it| *it != " ")
-            };
-            // Near the beginning there is nothing to gain.
             let end = (COLUMNS / 2..row.len())
                 .rev()
-                .find(is_end)
+                .find(|&end| row.get(end) == Some(&" ") && row.get(end - 1) != Some(&" "))
                 .unwrap_or(row.len());
             let next = row.split_off(end);
             rows.push(row.concat());
@@ -251,6 +245,10 @@ fn wrap_rows(pieces: &[String]) -> Vec<String> {
     }
     rows.push(row.concat());
     rows
+}
+
+fn width(pieces: &[&str]) -> usize {
+    pieces.iter().map(|piece| piece.chars().count()).sum()
 }
 
 #[cfg(test)]

@@ -1,12 +1,11 @@
-//! Patterns of file names, as a shell and as plans write them.
+//! File name patterns of shells and plans.
 
-/// `true` where a part of a path is a pattern.
 pub fn is_glob(part: &str) -> bool {
     part.contains(['*', '?', '[']) || has_alternatives(part)
 }
 
-/// Alternatives or a range, such as `{a,b}` and `{1..9}`. Other braces are letters of a name, as in `users_{id}.yaml`;
-/// those that are not closed may be closed in a part further on.
+/// Alternatives or a range, such as `{a,b}` and `{1..9}`; the braces of `users_{id}.yaml` are
+/// letters.
 fn has_alternatives(part: &str) -> bool {
     let (mut depth, mut innermost) = (0_usize, None);
     for (at, char) in part.char_indices() {
@@ -29,15 +28,15 @@ fn has_alternatives(part: &str) -> bool {
 /// Inside of braces: `1..9`, `a..e` or `01..10..2`.
 fn is_range(inside: &str) -> bool {
     let bounds: Vec<&str> = inside.split("..").collect();
-    let is_number = |bound: &str| bound.trim_start_matches('-').parse::<u64>().is_ok();
-    let is_bound = |bound: &&str| {
-        is_number(bound) || matches!(bound.as_bytes(), [letter] if letter.is_ascii_alphabetic())
-    };
-    matches!(bounds.len(), 2 | 3) && bounds.iter().all(is_bound)
+    matches!(bounds.len(), 2 | 3)
+        && bounds.iter().all(|bound| {
+            bound.trim_start_matches('-').parse::<u64>().is_ok()
+                || matches!(bound.as_bytes(), [letter] if letter.is_ascii_alphabetic())
+        })
 }
 
-/// A match of a name with a pattern. A name matches itself, and a bracket in it matches a set as well as the bracket:
-/// `[id]` means the folder of that name, `i` and `d`. Alternatives are taken to match anything.
+/// A match of `name` with `pattern`. `[id]` matches the folder of that name, `i` and `d`;
+/// alternatives match anything.
 pub fn matches_glob(pattern: &str, name: &str) -> bool {
     pattern == name
         || matches_letters(pattern, name, true)
@@ -49,15 +48,15 @@ fn matches_letters(pattern: &str, name: &str, reads_sets: bool) -> bool {
     let (pattern, name): (Vec<char>, Vec<char>) =
         (pattern.chars().collect(), name.chars().collect());
     let (mut at, mut from) = (0, 0);
-    // Where to go on when what follows the last star does not fit.
-    let mut again: Option<(usize, usize)> = None;
+    // The place to retry from when what follows the last star does not fit.
+    let mut retry: Option<(usize, usize)> = None;
     loop {
         let set = pattern.get(at..).filter(|_| reads_sets).and_then(read_set);
         match (pattern.get(at), name.get(from)) {
             (None, None) => return true,
             (Some('{'), _) if has_alternatives => return true,
             (Some('*'), _) => {
-                again = Some((at, from));
+                retry = Some((at, from));
                 at += 1;
                 continue;
             }
@@ -75,9 +74,9 @@ fn matches_letters(pattern: &str, name: &str, reads_sets: bool) -> bool {
             }
             (_, _) => {}
         }
-        match again {
+        match retry {
             Some((star, tried)) if tried < name.len() => {
-                again = Some((star, tried + 1));
+                retry = Some((star, tried + 1));
                 (at, from) = (star + 1, tried + 1);
             }
             _ => return false,
@@ -85,14 +84,13 @@ fn matches_letters(pattern: &str, name: &str, reads_sets: bool) -> bool {
     }
 }
 
-/// The start of a named class, such as `[:digit:]`, which is taken to hold anything.
+/// The start of a named class, such as `[:digit:]`, which matches anything.
 const CLASS: &[char] = &['[', ':'];
 
 /// A set of letters, such as `[a-c]` and `[!0-9]`.
 struct LetterSet<'p> {
     letters: &'p [char],
     is_negated: bool,
-    /// Letters of the pattern, brackets included.
     length: usize,
 }
 
@@ -110,7 +108,7 @@ impl LetterSet<'_> {
     }
 }
 
-/// Letters of a set at most: no pattern costs more than its length and that of a name.
+/// Maximum letters of a set, which bounds the cost of a hostile pattern.
 const MAX_SET: usize = 64;
 
 fn read_set(pattern: &[char]) -> Option<LetterSet<'_>> {

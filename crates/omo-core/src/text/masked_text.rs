@@ -1,32 +1,29 @@
-//! What in a text is not its writer's own running words: code, quotations, comments.
+//! Stretches of a text that are not its writer's own words: code, quotations, comments.
 //!
-//! Every pass is one walk over the text, so that hostile input costs no more than its length.
-//! What a pass finds is covered, never cut out: offsets into the masked text are offsets into
-//! the original.
+//! Each pass walks the text once, so hostile input costs its length. Stretches are covered, never
+//! cut out: offsets into the masked text are offsets into the original.
 
 use std::collections::HashMap;
 use std::ops::Range;
 
 use memchr::memmem;
 
-/// Stands in a masked text for each byte that was taken away. Line breaks stay.
+/// The byte for each covered one; line breaks stay.
 pub(crate) const COVERED: char = '\u{1}';
 
-/// A copy of a text in which some stretches are covered.
 #[derive(Clone, Debug)]
 pub(crate) struct MaskedText {
     text: String,
 }
 
 impl MaskedText {
-    /// With nothing covered yet.
     pub(crate) fn new(text: &str) -> Self {
         Self {
             text: text.to_owned(),
         }
     }
 
-    /// The text as it stands, as long as the original.
+    /// The text with its covers, as long as the original.
     pub(crate) fn text(&self) -> &str {
         &self.text
     }
@@ -39,7 +36,7 @@ impl MaskedText {
         ranges.sort_unstable_by_key(|range| range.start);
         let mut out = String::with_capacity(self.text.len());
         for range in ranges {
-            // Nested finds lie behind `out` already, wholly or in part.
+            // Nested ranges lie behind `out` already, wholly or in part.
             let start = range.start.max(out.len());
             out.push_str(self.text.get(out.len()..start).unwrap_or_default());
             cover_bytes(
@@ -68,7 +65,7 @@ pub(crate) fn lines(text: &str) -> impl Iterator<Item = (Range<usize>, &str)> {
     })
 }
 
-/// Fenced code: backticks or tildes, three or more, closed by as many or more, or never.
+/// Fenced code: three or more backticks or tildes, closed by as many, or never.
 pub(crate) fn fences(text: &str) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     let mut open: Option<(usize, char, usize)> = None;
@@ -90,8 +87,7 @@ pub(crate) fn fences(text: &str) -> Vec<Range<usize>> {
     found
 }
 
-/// The mark, its length, and what follows it on the line. A fence inside a list is indented, so
-/// any indentation will do.
+/// The mark, its length, and the rest of the line; any indentation counts, as in a list.
 fn fence_mark(line: &str) -> Option<(char, usize, &str)> {
     let line = line.trim_start();
     let mark = line
@@ -111,7 +107,7 @@ pub(crate) fn quoted_lines(text: &str) -> Vec<Range<usize>> {
         .collect()
 }
 
-/// HTML comments; one that is never closed reaches to the end.
+/// HTML comments; one without `-->` reaches to the end.
 pub(crate) fn comments(text: &str) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     let mut from = 0;
@@ -123,7 +119,7 @@ pub(crate) fn comments(text: &str) -> Vec<Range<usize>> {
     found
 }
 
-/// Place of a text behind an offset.
+/// Offset of `needle` at or after `from`.
 pub(crate) fn find(text: &str, needle: &str, from: usize) -> Option<usize> {
     let rest = text.as_bytes().get(from..)?;
     memmem::find(rest, needle.as_bytes()).map(|at| from + at)
@@ -167,7 +163,6 @@ fn pair_runs(runs: &[Range<usize>], found: &mut Vec<Range<usize>>) {
     }
 }
 
-/// Stretches between blank lines.
 pub(crate) fn paragraphs(text: &str) -> Vec<Range<usize>> {
     let mut found: Vec<Range<usize>> = Vec::new();
     let mut inside = false;
@@ -199,7 +194,7 @@ pub(crate) fn quotations(text: &str) -> Vec<Range<usize>> {
         let before = left.chars().next_back().unwrap_or('\n');
         let after = rest.next().unwrap_or('\n');
         if char == '\n' && after == '\n' {
-            // A straight mark that is still open after its paragraph was none.
+            // A straight mark that is still open after its paragraph opened nothing.
             close_kinds(&mut open, &[STRAIGHT, APOSTROPHE]);
         }
         if char == '\n' {
@@ -255,7 +250,6 @@ const FULL_WIDTH: usize = 12;
 const HALF_CORNER: usize = 13;
 const KINDS: usize = 14;
 
-/// A character that may be a quotation mark, with its neighbours.
 #[derive(Clone, Copy)]
 struct Mark {
     char: char,

@@ -38,7 +38,7 @@ pub fn format_minutes(minutes: u64) -> String {
     }
 }
 
-/// The time since a moment, as [`format_minutes`] has it.
+/// The time since a moment, as [`format_minutes`] writes it.
 pub fn format_age(since: Option<Timestamp>, now: Timestamp) -> String {
     let millis = since
         .and_then(|since| now.millis_since(since))
@@ -46,7 +46,7 @@ pub fn format_age(since: Option<Timestamp>, now: Timestamp) -> String {
     format_minutes(u64::try_from(millis).unwrap_or_default() / MINUTE)
 }
 
-/// A limit of time in the largest unit of which it is a whole number: `90 seconds`, `2 minutes`, `3 hours`.
+/// A limit in the largest unit that divides it: `90 seconds`, `2 minutes`, `3 hours`.
 pub fn format_limit(seconds: u32) -> String {
     match seconds {
         0..60 => pluralize(seconds as usize, "second"),
@@ -56,7 +56,7 @@ pub fn format_limit(seconds: u32) -> String {
     }
 }
 
-/// A time as a clock shows it that was started with it: `0:05`, `12:05`, `1:02:05`.
+/// A stopwatch: `0:05`, `12:05`, `1:02:05`.
 pub fn format_clock(millis: i64) -> String {
     let seconds = millis.max(0) / 1_000;
     match (seconds / 3_600, seconds / 60 % 60, seconds % 60) {

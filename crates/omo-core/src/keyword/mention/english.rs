@@ -2,7 +2,6 @@
 
 use crate::keyword::sentence::{self, WordContext};
 
-/// `true` where the clause talks about the keyword.
 pub(super) fn is_mention(around: &WordContext) -> bool {
     let before = sentence::split_words(&around.before);
     let before = without_fillers(&before);
@@ -25,7 +24,7 @@ fn among(list: &str, word: &str) -> bool {
     list.split(' ').any(|other| other == word)
 }
 
-/// Words that open a clause and change nothing.
+/// Behind words that open a clause and change nothing.
 fn without_fillers<'a, 'b>(words: &'b [&'a str]) -> &'b [&'a str] {
     const FILLERS: &str = "so and but or hey hi hello ok okay well also then now wait um hmm please just btw oh claude \
         quick";
@@ -78,7 +77,7 @@ fn is_question(before: &[&str], asks: bool) -> bool {
     }
 }
 
-/// A negation reaches the keyword over words like these.
+/// Words over which a negation reaches the keyword.
 const LIGHT: &str = "use using run running start enable activate trigger turn on do need want to a the any this with \
     in go into be have please you ever just even asked ask for more invoke apply switch call think we i should require \
     really it yet starting enter your launch rely of than off";
@@ -109,8 +108,7 @@ fn is_object_of_talk(before: &[&str], after: &[&str]) -> bool {
         that what's add replace translate find search count list highlight extract love hate enjoy dislike \
         upgrade update reinstall after before until google";
     const COMPARING: &str = "difference differences compare comparison between versus vs differ";
-    let compares = |words: &[&str]| words.iter().any(|word| among(COMPARING, word));
-    if compares(before)
+    if before.iter().any(|word| among(COMPARING, word))
         || after
             .iter()
             .take(4)
@@ -118,13 +116,17 @@ fn is_object_of_talk(before: &[&str], after: &[&str]) -> bool {
     {
         return true;
     }
-    let article = |word: &&&str| {
-        matches!(
-            **word,
-            "the" | "a" | "an" | "my" | "your" | "our" | "omo" | "omo's" | "this" | "omc"
-        )
-    };
-    let near: Vec<&str> = before.iter().rev().skip_while(article).copied().collect();
+    let near: Vec<&str> = before
+        .iter()
+        .rev()
+        .skip_while(|word| {
+            matches!(
+                **word,
+                "the" | "a" | "an" | "my" | "your" | "our" | "omo" | "omo's" | "this" | "omc"
+            )
+        })
+        .copied()
+        .collect();
     let Some(&previous) = near.first() else {
         return false;
     };
@@ -249,10 +251,10 @@ fn is_subject(before: &[&str], after: &[&str], asks: bool) -> bool {
     if among(VERBS, verb) || is_named_noun(before, after, nouns) {
         return true;
     }
-    let other = after.get(nouns + 1);
+    let next = after.get(nouns + 1);
     match *verb {
         "can" | "will" | "would" | "could" => {
-            !matches!(other, Some(&("you" | "u" | "we" | "please")))
+            !matches!(next, Some(&("you" | "u" | "we" | "please")))
         }
         "or" | "and" => {
             let third = after.get(nouns + 2);
@@ -263,16 +265,18 @@ fn is_subject(before: &[&str], after: &[&str], asks: bool) -> bool {
     }
 }
 
-/// Number of first words that are parts of a version: a dot parts words, so `v2.0` is two of them.
+/// First words that are parts of a version: `v2.0` is two words.
 fn version_length(words: &[&str]) -> usize {
-    let is_part = |word: &&&str| {
-        let digits = word.strip_prefix('v').unwrap_or(word);
-        !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
-    };
-    words.iter().take_while(is_part).count()
+    words
+        .iter()
+        .take_while(|word| {
+            let digits = word.strip_prefix('v').unwrap_or(word);
+            !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
+        })
+        .count()
 }
 
-/// `the ulw hook`: a noun that the keyword only names; `ulw mode` is a way to work.
+/// `the ulw hook`, where the keyword names a noun; `ulw mode` is a way to work.
 fn is_named_noun(before: &[&str], after: &[&str], nouns: usize) -> bool {
     let used = before
         .iter()

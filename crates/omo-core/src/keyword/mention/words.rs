@@ -1,9 +1,8 @@
-//! Words of many languages for the rules of `mention`, as data: one line a language.
+//! Words of many languages for the rules of `mention`: one line a language.
 //!
-//! Only words of closed classes: the few that ask, refuse, report, request or greet. Adding a
-//! language adds lines here, and no rule.
+//! Closed classes only: words that ask, refuse, report, request or greet.
 
-/// Words that ask, where a clause begins with them or has them next to the keyword.
+/// Words that ask, at the beginning of a clause or next to the keyword.
 pub(super) const ASKING: [&str; 18] = [
     "왜|도대체|혹시|어떻게|언제|뭐|뭔|뭘|무엇|무슨|어디|누가|얼마|얼마나|몇",
     "なぜ|なんで|何で|何故|どうして|どうやって|どう|いつ|何|なに|どこ|誰|どれ|どんな|いくら|どのくらい",
@@ -25,7 +24,7 @@ pub(super) const ASKING: [&str; 18] = [
     "מה|למה|איך|מתי|מי|איפה|האם|چیست|چرا|چگونه|چطور|چه",
 ];
 
-/// Words of the same kind that a sentence ends with.
+/// Words that ask, at the end of a sentence.
 pub(super) const ASKING_END: [&str; 6] = [
     "까|까요|나요|가요|냐|니|죠|지|뭐야|뭐예요|뭔가|뭐임|어디|얼마",
     "か|かな|かしら|っけ|の|どこ|何|なに|いつ|なぜ|どれ|いくら|って",
@@ -35,7 +34,7 @@ pub(super) const ASKING_END: [&str; 6] = [
     "không|chưa|gì|nào|sao|mi|mı|mu|mü|apa|ne|nedir|nasıl|berapa|kah",
 ];
 
-/// Words that ask for a deed: in a question they make it a polite instruction.
+/// Words that ask for a deed: they make a question a polite instruction.
 pub(super) const REQUESTS: [&str; 15] = [
     "can you|could you|would you|will you|how about|can we|could we|shall we|please|pls|mind using|why don't you|why not",
     "줘|주세요|주십시오|주라|줄래|줄 수|주실|주시|부탁|바랍니다|바람|해라|하자|합시다|할까",
@@ -68,7 +67,7 @@ pub(super) const SUBJECT_PARTICLES: [&str; 2] = [
     "が|は|も|って|と|の|か",
 ];
 
-/// Continuations of a keyword that is the topic. Behind a blank, or none where the script has none.
+/// Words behind a keyword that is the topic.
 pub(super) const REPORTS: [&str; 18] = [
     "안|못|자꾸|너무|또|혼자|갑자기|아직|이미|맨날|때문|켠|켜져|꺼진|꺼져|멈춤|멈췄|가|는|은|의|별로|최고|진짜|정말|비용|가격|버그 같|사용 후기|도대체|왜 이",
     "ありがとう|最高|遅|全然|便利|怖|止ま|動か|勝手|嫌|邪魔|使った|壊れ|すごい|うるさ|まだ|また|もう少し|もうちょっと",
@@ -105,7 +104,6 @@ pub(super) const REPORT_END: [&str; 5] = [
     "ไม่ได้|ไม่ออก|ไม่ขึ้น|อีกแล้ว|ตลอด|มาก|เกินไป|แล้วนะ|เอง|ไม่จบ",
 ];
 
-/// Words before a keyword that is talked about or refused.
 pub(super) const TALK_BEFORE: [&str; 15] = [
     "什么是|什麼是|啥是|解释|解釋|解释一下|解釋一下|介绍|介紹|介绍一下|介紹一下|关于|關於|说明|說明|怎么用|怎麼用|怎么使用|如何使用|如何用|\
      什么时候用|什么时候使用|要不要用|是否使用|该用|应该用|关闭|文档里提到|提到|我的|这个|這個|那个|讨厌|喜欢|用过|用了|试了|试过|跑了|开了|删除|取消",
@@ -126,7 +124,7 @@ pub(super) const TALK_BEFORE: [&str; 15] = [
     "ไม่ต้องใช้|ไม่ใช้|อย่าใช้|ห้ามใช้|ไม่ต้อง|โดยไม่ใช้|อธิบาย|เกี่ยวกับ|เมื่อวานใช้|เพราะ|ของ|คำว่า|मेरा|बिना|मैंने|कल|हमारा|मेरे",
 ];
 
-/// Words behind a keyword, or behind its particle and its `mode`, that is talked about or refused.
+/// Words behind a keyword, its particle or `mode`, that is talked about or refused.
 pub(super) const TALK_AFTER: [&str; 8] = [
     "설명해|설명 좀|설명 부탁|설명을|설명이|설명하|소개해|소개 좀|소개 부탁|사용법|사용 법|사용방법|사용 방법|쓰는 |끄는 |끄고|끄지|끄자마자|켜는 |멈추는 |사용하는 방법|작동 방식|차이|의미|뜻|에 대해|에 대한|에대해|대해|기능|원리|\
      어떻게 써|어떻게 쓰|어떻게 사용|어떻게 동작|어떻게 작동|어떻게 켜|어떻게 돼|언제 써|언제 쓰|언제 사용|써야|써도|필요한가|필요해?|필요한지|켜진|와 랄프|발생했|쳤을|동작해|동작하|작동해|작동하|\
@@ -173,14 +171,14 @@ pub(super) const USE_AFTER: [&str; 6] = [
     "para|pour|чтобы|để|untuk|this|it|these|those|them|the|all|everything|my|our",
 ];
 
-/// Words that ask for words, and for no deed.
+/// Words that ask for words, not for a deed.
 pub(super) const EXPLAINING: [&str; 3] = [
     "explain|describe|erklär|explica|explíca|expliqu|spiega|объясни|расскажи|اشرح|jelaskan|giải thích|açıkla|anlat",
     "설명|알려|가르쳐|説明|教えて|解释|解釋|说明|介绍|告诉我|คำอธิบาย|อธิบาย|समझा|बता",
     "difference|unterschied|diferencia|différence|diferença|differenza|разниц|отлича|perbedaan|beda|fark|khác|ต่าง|अंतर|차이|違い|区别|區別|الفرق|비교|比较",
 ];
 
-/// Greetings, politeness and other words that may open or close an instruction.
+/// Greetings and politeness that may open or close an instruction.
 pub(super) const FILLERS: [&str; 8] = [
     "so|and|but|or|hey|hi|hello|ok|okay|well|also|then|now|wait|um|hmm|please|pls|plz|just|btw|oh|claude|quick|thx|thanks|thank|you|here|mode|style|again|go|yo|dear|right|yes|yeah|great|today|first|everyone|sir|buddy|guys|asap|\
      immediately|tonight|cheers",
@@ -203,7 +201,7 @@ pub(super) const TURKISH_REPORT_VERBS: [&str; 19] = [
     "ktu", "tti", "ldi", "rdi", "şti", "çti",
 ];
 
-/// Words that refuse what is named a few words behind them.
+/// Words that refuse what follows a few words later.
 pub(super) const REFUSING: [&str; 4] = [
     "no|nunca|sin|não|sem|nicht|kein|keine|keinen|nie|ohne|pas|jamais|sans|ne|non|mai|senza|geen|niet|nie|bez|inte|utan",
     "не|без|никогда|нельзя|لا|بدون|لم|không|đừng|chưa|jangan|tanpa|tidak|usah|bukan|hiç",
@@ -216,13 +214,13 @@ pub(super) const FORGETTING: [&str; 1] = [
     "olvid|dud|vergiss|vergessen|oubli|hésit|esque|hesit|забуд|dimentic|lupa|quên|unut|忘|ลืม|भूल|تنس",
 ];
 
-/// Words of a past in which the keyword was used, where a clause begins with them.
+/// Beginnings of a clause about a past use of the keyword.
 pub(super) const PAST: [&str; 2] = [
     "yesterday|last time|last week|last night|earlier|ayer|anoche|gestern|neulich|hier|ontem|ieri|вчера|недавно|أمس|hôm qua|dün|kemarin|tadi|कल",
     "어제|아까|지난|방금|예전|昨日|さっき|先週|先ほど|この前|今朝|昨天|刚才|刚刚|上次|之前|前天|我昨天|我刚|我之前|เมื่อวาน|เมื่อกี้",
 ];
 
-/// Pronouns of the first person: the text behind a question is then no instruction.
+/// Pronouns of the first person: no instruction follows such a question.
 pub(super) const SPEAKERS: [&str; 1] = [
     "i|i'm|my|it|we|나|나는|내|내가|저|저는|제|제가|我|私|私は|俺|yo|ich|je|j'ai|eu|я|मैं|ฉัน|ผม|saya|aku|ben|tôi|أنا|mi|mein|mon",
 ];

@@ -89,7 +89,7 @@ impl Line<'_> {
     }
 }
 
-/// `import ulw`, `class Ulw: pass`, `const ulw: string`: a statement of two words, or of one line.
+/// `import ulw`, `class Ulw: pass`, `const ulw: string`.
 fn is_statement(line: &str) -> bool {
     let words: Vec<&str> = line.split_whitespace().take(4).collect();
     match words.as_slice() {

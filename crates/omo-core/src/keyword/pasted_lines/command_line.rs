@@ -8,10 +8,9 @@ pub(super) const PROSE: &str = "the a an is are was were be been fails fail fail
     must can could would i we you he they has have had but if there here and then to using errors warnings gives says \
     prints shows";
 
-/// Maximum words of a line that are read: a longer one is no command.
+/// Maximum words read of a line.
 const MAX_WORDS: usize = 64;
 
-/// Words that continue an instruction.
 pub(super) const TASKS: &str = "fix do resolve repair solve implement refactor please pls make build write add update finish go now run \
     clean improve";
 
@@ -61,19 +60,10 @@ impl Line<'_> {
                 }
     }
 
-    /// `ulw --version`, `ulw -V`: nothing but options, and none that the keyword takes. With more words it is an
-    /// instruction, or a misspelt option that is answered.
+    /// `ulw --version`, `ulw -V`: nothing but options that the keyword does not take.
     pub(super) fn is_run_of_keyword(&self) -> bool {
-        const OPTIONS: &str = "--check --no-review --prove --new --max-blocks --max-minutes --max-tokens --max-failed-claims --max-iterations --completion-promise -h --help";
-        let is_foreign = |word: &str| {
-            word.starts_with('-')
-                && word
-                    .trim_start_matches('-')
-                    .starts_with(|char: char| char.is_ascii_alphabetic())
-                && !among(OPTIONS, word.split('=').next().unwrap_or_default())
-        };
         let words: Vec<&str> = self.after().split_whitespace().take(MAX_WORDS).collect();
-        self.starts_with_keyword() && !words.is_empty() && words.into_iter().all(is_foreign)
+        self.starts_with_keyword() && !words.is_empty() && words.into_iter().all(is_foreign_option)
     }
 
     fn begins_with_program(&self) -> bool {
@@ -93,16 +83,9 @@ impl Line<'_> {
             return true;
         }
         let arguments = words.count();
-        let is_sign = |word: &str| {
-            word.len() > 1
-                && (word.starts_with(['-', '.', '/', '~', '$'])
-                    || word.contains(['*', '/'])
-                    || word.contains('.') && !word.ends_with('.'))
-                || matches!(word, "|" | "&&" | "||" | ">" | ">>" | "." | "--")
-        };
         has_role(first, Role::PromptCommand)
             && (!has_role(first, Role::PromptWord)
-                || rest.split_whitespace().any(is_sign)
+                || rest.split_whitespace().any(is_argument_sign)
                 || arguments == 1 && !among("go just time code", first)
                 || arguments == 2 && first == "diff"
                 || matches!(first, "go" | "bun")
@@ -140,4 +123,22 @@ impl Line<'_> {
                         && word.starts_with(|char: char| char.is_ascii_alphabetic())
             })
     }
+}
+
+fn is_foreign_option(word: &str) -> bool {
+    const OPTIONS: &str = "--check --no-review --prove --new --max-blocks --max-minutes --max-tokens --max-failed-claims --max-iterations --completion-promise -h --help";
+    word.starts_with('-')
+        && word
+            .trim_start_matches('-')
+            .starts_with(|char: char| char.is_ascii_alphabetic())
+        && !among(OPTIONS, word.split('=').next().unwrap_or_default())
+}
+
+/// `true` for a path, a pattern, an option or an operator of a shell.
+fn is_argument_sign(word: &str) -> bool {
+    word.len() > 1
+        && (word.starts_with(['-', '.', '/', '~', '$'])
+            || word.contains(['*', '/'])
+            || word.contains('.') && !word.ends_with('.'))
+        || matches!(word, "|" | "&&" | "||" | ">" | ">>" | "." | "--")
 }

@@ -1,5 +1,7 @@
 //! Lines that a program printed: logs, errors and stack traces.
 
+use std::ops::Range;
+
 use super::command_line::{PROSE, TASKS};
 use super::{Line, among, is_name};
 
@@ -91,12 +93,12 @@ impl Line<'_> {
             "unrecognized",
             "permission denied",
         ];
-        let said = self
+        let message = self
             .after()
             .trim_start()
             .strip_prefix(": ")
             .unwrap_or_default();
-        self.starts_with_keyword() && SAID.iter().any(|start| said.starts_with(start))
+        self.starts_with_keyword() && SAID.iter().any(|start| message.starts_with(start))
     }
 }
 
@@ -113,21 +115,21 @@ fn is_stamped(line: &str) -> bool {
     const MONTHS: &str = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec";
     let stamp = line.trim_start_matches(['[', '(']);
     let bytes = stamp.as_bytes();
-    let digits = |from: usize, to: usize| {
-        bytes
-            .get(from..to)
-            .is_some_and(|part| part.iter().all(u8::is_ascii_digit))
-    };
-    let mark = |at: usize| bytes.get(at).copied();
-    digits(0, 4) && matches!(mark(4), Some(b'-' | b'/')) && digits(5, 7)
+    are_digits(bytes, 0..4) && matches!(bytes.get(4), Some(b'-' | b'/')) && are_digits(bytes, 5..7)
         || line.starts_with(['[', '<'])
             && line.split_once("] ").is_some_and(|(clock, _)| {
                 clock.contains('.') && !clock.contains(|char: char| char.is_alphabetic())
             })
-        || digits(0, 2) && mark(2) == Some(b':') && digits(3, 5)
+        || are_digits(bytes, 0..2) && bytes.get(2) == Some(&b':') && are_digits(bytes, 3..5)
         || stamp
             .split_once(' ')
             .is_some_and(|(month, rest)| among(MONTHS, month) && rest.contains(':'))
+}
+
+fn are_digits(bytes: &[u8], range: Range<usize>) -> bool {
+    bytes
+        .get(range)
+        .is_some_and(|part| part.iter().all(u8::is_ascii_digit))
 }
 
 /// `INFO …`, `[warn] …`, `level=info`.
@@ -143,7 +145,7 @@ fn has_level(line: &str) -> bool {
         || line.starts_with("level=")
 }
 
-/// Maximum words of an error's label (`Stop hook error: …`).
+/// Maximum words of an error's label, such as `Stop hook error: …`.
 const LABEL_WORDS: usize = 4;
 
 /// `error[E0425]: …`, `Uncaught TypeError: …`, `warning: …`, `make: *** …`, `npm ERR! …`.
@@ -174,10 +176,10 @@ fn has_error_label(line: &str) -> bool {
     let lower = label.to_ascii_lowercase();
     let mut words = lower.split_whitespace();
     let is_short = words.clone().count() <= LABEL_WORDS;
-    let is_said = |word: &str| {
+    let is_sentence = words.any(|word| {
         word != "failed" && (among(PROSE, word) || among("debug handle catch log", word))
-    };
-    let is_sentence = words.any(|word| is_said(word) || among(TASKS, word));
+            || among(TASKS, word)
+    });
     is_short
         && (!is_sentence || lower.ends_with(" failed"))
         && LABELS.iter().any(|name| lower.contains(name))

@@ -1,4 +1,4 @@
-//! Lines of a document: headings, keys, rows, and text that is handed on under a label.
+//! Lines of a document: headings, keys, rows, and text under a label.
 
 use super::{Line, among, is_name};
 
@@ -26,7 +26,7 @@ impl Line<'_> {
             })
     }
 
-    /// `ulw,goal,ralph`, `ulw\t8\t240`, `ulw — goal — ralph`, and keywords that are one word.
+    /// `ulw,goal,ralph`, `ulw\t8\t240`, `ulw — goal — ralph`.
     pub(super) fn is_row_of_words(&self) -> bool {
         let line = self.text.trim();
         let is_pair = self.before().trim().is_empty()
@@ -35,14 +35,15 @@ impl Line<'_> {
                 .text
                 .get(self.word.clone())
                 .is_some_and(|word| word.contains('/'));
-        let cells_by = |mark: &str| {
-            let mut cells = line.split(mark);
-            line.matches(mark).count() > 1
-                && cells.all(|cell| cell.is_ascii() && cell.split_whitespace().count() == 1)
-        };
         is_pair
             || line.matches('\t').count() > 1
-            || [" — ", " – ", " - ", ","].iter().any(|mark| cells_by(mark)) && !line.contains(", ")
+            || !line.contains(", ")
+                && [" — ", " – ", " - ", ","].iter().any(|mark| {
+                    line.matches(mark).count() > 1
+                        && line
+                            .split(mark)
+                            .all(|cell| cell.is_ascii() && cell.split_whitespace().count() == 1)
+                })
     }
 
     /// `He wrote: use ulw`, `translate to German: ulw …`, `Subject: ulw …`.
