@@ -1,10 +1,8 @@
-//! The review: what the agent `omo:oracle` says of the work, and whether that counts.
+//! The review: the verdict of the agent `omo:oracle`, and its worth.
 //!
-//! Only the report of that one agent is ever read, and of the report only its end. Whether the
-//! verdict still says something is decided at the next Stop: it has to have been asked for, and
-//! the work tree has to be the one that it was asked for. An agreement counts only where the agent
-//! is shown to have been given omo's own prompt, once, in the project, and to have read all of omo's
-//! material as omo wrote it; a rejection counts always, and stays with the work tree that it is about.
+//! Only the end of that agent's report is read. A verdict holds for the work tree that it was asked
+//! for. An agreement counts only from an agent that had omo's own prompt, once, in the project, and
+//! read all of omo's material; a rejection always counts, and stays with its work tree.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,27 +13,26 @@ use crate::promise::{final_promise, is_finished};
 use crate::text::inline_code;
 use crate::timestamp::Timestamp;
 
-/// The one agent whose report counts, as the client names it.
+/// The client's name of the agent.
 pub const REVIEWER: &str = "omo:oracle";
 const OBJECTION_CHARS: usize = 1_200;
 
-/// A review that was asked for.
+/// A requested review.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct RequestedReview {
-    /// Time of the request.
     pub at: Option<Timestamp>,
-    /// For which work tree; `None` where that has no id.
+    /// `None` for a work tree without an id.
     pub tree: Option<String>,
-    /// End of the transcript at the request: nothing before it can be the answer.
+    /// End of the transcript at the request: no answer stands before it.
     pub offset: u64,
-    /// The digest of the material for the reviewer, so that a change to it is noticed.
+    /// Digest of the reviewer's material, so that a change is noticed.
     pub material: Option<String>,
-    /// Lines about the comparison with the start of the run that the reviewer was shown first.
+    /// Lines about the comparison that the reviewer was shown first.
     pub shown: Vec<String>,
 }
 
-/// A review that was seen to end.
+/// A review that ended.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Review {
@@ -43,64 +40,60 @@ pub struct Review {
     pub verdict: ReviewVerdict,
     /// End of the review.
     pub at: Option<Timestamp>,
-    /// Text before the verdict: what a rejection objects to, and what an agreement rests on.
+    /// Text before the verdict: objections, or the grounds of an agreement.
     pub objections: String,
-    /// Agent that gave the review.
     pub reviewer: Option<Reviewer>,
 }
 
-/// The agent that gave a review, as the client names it at its end.
+/// The agent of a review, as the client names it at its end.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Reviewer {
-    /// Id: the same one where an ended agent was written to and went on.
+    /// Stays the same where an ended agent was continued.
     pub id: String,
-    /// The folder that it worked in; `None` where the client did not say.
+    /// `None` where the client named none.
     pub cwd: Option<String>,
-    /// Transcript of the agent; `None` where the client named none.
+    /// `None` where the client named none.
     pub transcript: Option<String>,
 }
 
-/// A work tree that a review rejected.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct RejectedTree {
-    /// Id of the work tree; `None` for one without.
+    /// `None` for a work tree without an id.
     pub tree: Option<String>,
-    /// Objections of the review.
     pub objections: String,
 }
 
-/// Facts about a reviewer, for the judgement of an agreement.
+/// Facts that decide about an agreement.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ReviewerFacts {
-    /// `true` for work in the folder of the project.
+    /// It worked in the folder of the project.
     pub in_project: bool,
-    /// The prompts that it was given, in their order; empty where its transcript is not there.
+    /// In their order; empty without a transcript.
     pub prompts: Vec<String>,
-    /// Time of the first prompt, where the transcript has it.
+    /// Time of the first prompt.
     pub began: Option<Timestamp>,
-    /// The call that started it, where the session's transcript shows that.
+    /// From the session's transcript.
     pub call: Option<AgentCall>,
-    /// The client says that another agent started it, or that it worked in a work tree of its own.
+    /// Started by another agent, or in a work tree of its own.
     pub is_isolated: bool,
-    /// The results of the tool `Read` on the material: lines behind their numbers.
+    /// Results of `Read` on the material: lines behind their numbers.
     pub reads: Vec<String>,
-    /// The hooks that changed its input or added text.
+    /// Hooks that changed its input or added text.
     pub hooks: Vec<HookIntervention>,
 }
 
-/// A hook that changed the input of a reviewer's tool, or added text to what the reviewer read.
+/// A hook that changed the input of a reviewer's tool, or added text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HookIntervention {
-    /// Event, such as `PreToolUse`.
+    /// Such as `PreToolUse`.
     pub event: String,
-    /// Command; `None` for a hook of another kind.
+    /// `None` for a hook of another kind.
     pub command: Option<String>,
 }
 
 impl HookIntervention {
-    /// The line for the verdict.
     pub fn line(&self) -> String {
         let command = self
             .command
@@ -113,14 +106,14 @@ impl HookIntervention {
         )
     }
 
-    /// A plugin brought it: the client fills in this variable for hooks of plugins alone.
+    /// `true` for a hook with this variable, which the client sets for plugins alone.
     pub fn is_of_plugin(&self) -> bool {
         self.command
             .as_deref()
             .is_some_and(|command| command.contains("${CLAUDE_PLUGIN_ROOT}"))
     }
 
-    /// The fact that its user has to accept where no settings file names the hook.
+    /// A fact for the user to accept, of a hook that no settings file names.
     pub fn fact(&self) -> UnusualFact {
         let line = format!("{}, and stands in no settings file", self.line());
         UnusualFact {
@@ -130,94 +123,95 @@ impl HookIntervention {
     }
 }
 
-/// One key of a settings file of the client that bears on what a reviewer is given.
+/// A key of a client's settings file that bears on reviewers.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct SettingsMark {
-    /// The file.
     pub path: String,
-    /// The key, such as `hooks`; empty for a file that is no JSON.
+    /// Such as `hooks`; empty for a file that is no JSON.
     pub key: String,
-    /// The digest of its value.
+    /// Of its value.
     pub digest: String,
 }
 
-/// One fact for each settings file that is not as it was when the run began.
+/// A fact for each settings file that changed since the run began.
 pub fn settings_changes(then: &[SettingsMark], now: &[SettingsMark]) -> Vec<UnusualFact> {
-    let changed = |one: &[SettingsMark], other: &[SettingsMark]| -> Vec<SettingsMark> {
-        one.iter()
-            .filter(|mark| !other.contains(mark))
-            .cloned()
-            .collect()
-    };
     let mut keys: BTreeMap<String, BTreeMap<String, String>> = BTreeMap::new();
-    for mark in changed(then, now) {
+    for mark in missing_marks(then, now) {
         keys.entry(mark.path)
             .or_default()
             .entry(mark.key)
             .or_default();
     }
-    for mark in changed(now, then) {
+    for mark in missing_marks(now, then) {
         keys.entry(mark.path)
             .or_default()
             .insert(mark.key, mark.digest);
     }
-    let fact = |(path, keys): (String, BTreeMap<String, String>)| {
-        let names: Vec<&str> = keys
-            .keys()
-            .map(|key| {
-                if key.is_empty() {
-                    "all of it"
-                } else {
-                    key.as_str()
-                }
-            })
-            .collect();
-        UnusualFact {
-            line: format!(
-                "`{}` changed since the run began ({})",
-                inline_code(&path, 200),
-                names.join(", ")
-            ),
-            files: keys.into_values().collect::<Vec<_>>().join(" "),
-            ..UnusualFact::default()
-        }
-    };
-    keys.into_iter().map(fact).collect()
+    keys.into_iter()
+        .map(|(path, keys)| {
+            let names: Vec<&str> = keys
+                .keys()
+                .map(|key| {
+                    if key.is_empty() {
+                        "all of it"
+                    } else {
+                        key.as_str()
+                    }
+                })
+                .collect();
+            UnusualFact {
+                line: format!(
+                    "`{}` changed since the run began ({})",
+                    inline_code(&path, 200),
+                    names.join(", ")
+                ),
+                files: keys.into_values().collect::<Vec<_>>().join(" "),
+                ..UnusualFact::default()
+            }
+        })
+        .collect()
 }
 
-/// The call of the agent tool that started a reviewer.
+/// The marks that `others` lacks.
+fn missing_marks(marks: &[SettingsMark], others: &[SettingsMark]) -> Vec<SettingsMark> {
+    marks
+        .iter()
+        .filter(|mark| !others.contains(mark))
+        .cloned()
+        .collect()
+}
+
+/// The call that started a reviewer.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AgentCall {
-    /// The names of what was given with it.
+    /// Names of its options.
     pub options: Vec<String>,
 }
 
-/// Why an agreement does not count.
+/// The reason why an agreement does not count.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AgreementRefusal {
-    /// Work in another folder than the project.
+    /// In another folder than the project.
     Elsewhere,
-    /// Unknown prompt: the transcript is missing.
+    /// The prompt is unknown.
     NoTranscript,
-    /// Another prompt than omo's.
     OtherPrompt,
-    /// A further message after the prompt, or after an earlier end.
+    /// A message after the prompt, or after an earlier end.
     Continued,
-    /// Start before the request of the review.
+    /// Started before the request.
     TooEarly,
-    /// A call with an option that changes the work or its place, such as `model`.
+    /// An option that changes the work or its place, such as `model`.
     Option(String),
-    /// Not the session itself started it.
+    /// Started by another than the session itself.
     ByAnother,
     /// First line of the material that was not read.
     Unread(usize),
-    /// First line of the material that was shown with another text.
+    /// First line that was shown with another text.
     OtherText(usize),
 }
 
 impl AgreementRefusal {
-    /// The reason in a few words.
     pub fn describe(&self) -> String {
         match self {
             Self::Elsewhere => "it worked in another folder than the project".to_owned(),
@@ -248,7 +242,7 @@ impl AgreementRefusal {
     }
 }
 
-/// Options of the reviewer's call that do not change its work or its place.
+/// Options that change neither the reviewer's work nor its place.
 const CALL_OPTIONS: [&str; 4] = [
     "description",
     "prompt",
@@ -256,8 +250,8 @@ const CALL_OPTIONS: [&str; 4] = [
     "run_in_background",
 ];
 
-/// Why an agreement does not count; `None` where it does. `prompt` is what omo asked to be handed on, at `asked`, and
-/// `material` the text that it was to read.
+/// The refusal of an agreement, if any; `prompt` and `material` are omo's, `asked` the time of the
+/// request.
 pub fn agreement_refusal(
     facts: &ReviewerFacts,
     prompt: &str,
@@ -267,8 +261,7 @@ pub fn agreement_refusal(
     let Some((first, later)) = facts.prompts.split_first() else {
         return Some(AgreementRefusal::NoTranscript);
     };
-    let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
-    if words(first) != words(prompt) {
+    if !first.split_whitespace().eq(prompt.split_whitespace()) {
         return Some(AgreementRefusal::OtherPrompt);
     }
     if !later.is_empty() {
@@ -297,7 +290,7 @@ pub fn agreement_refusal(
     reading_refusal(material, &facts.reads)
 }
 
-/// The first line of the material that was not shown as it stands.
+/// The first line of the material that was not shown unchanged.
 fn reading_refusal(material: &str, reads: &[String]) -> Option<AgreementRefusal> {
     let lines: Vec<&str> = material.lines().collect();
     let mut unread: BTreeSet<usize> = (1..=lines.len()).collect();
@@ -317,12 +310,12 @@ fn reading_refusal(material: &str, reads: &[String]) -> Option<AgreementRefusal>
     unread.first().map(|line| AgreementRefusal::Unread(*line))
 }
 
-/// All lines of a text were shown as they stand.
+/// `true` where all lines were shown unchanged.
 pub fn is_read_whole(text: &str, reads: &[String]) -> bool {
     reading_refusal(text, reads).is_none()
 }
 
-/// The line of the verdict about files that a reviewer did not read whole; `None` where it did.
+/// The line about files that a reviewer did not read whole.
 pub fn unread_line(files: &[String]) -> Option<String> {
     (!files.is_empty()).then(|| {
         format!(
@@ -332,7 +325,7 @@ pub fn unread_line(files: &[String]) -> Option<String> {
     })
 }
 
-/// A line of the tool `Read`: its number, a tab or an arrow, and its text.
+/// A line of `Read`: a number, a tab or an arrow, and its text.
 fn numbered_line(line: &str) -> Option<(usize, &str)> {
     let line = line
         .strip_suffix('\r')
@@ -342,21 +335,19 @@ fn numbered_line(line: &str) -> Option<(usize, &str)> {
     Some((number.parse().ok()?, text))
 }
 
-/// Verdict of a review.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum ReviewVerdict {
-    /// Nothing that counts.
     #[default]
     Unclear,
-    /// The work is what was asked for.
+    /// The requested work.
     Verified,
-    /// Other work than was asked for.
+    /// Other work than was requested.
     Rejected,
 }
 
-/// Reads the report of the reviewer. The verdict is the promise at its end, whatever Markdown, quotation marks,
-/// punctuation or emoji stand around it; one before other words, or behind an unfinished sentence, is none.
+/// The verdict is the promise at the end of the report, whatever Markdown, quotation marks,
+/// punctuation or emoji stand around it; not before other words or behind an unfinished sentence.
 pub fn read_review(report: &str, at: Timestamp) -> Review {
     let promise = final_promise(report).or_else(|| last_tag(report));
     let verdict = match promise {
@@ -386,8 +377,8 @@ pub fn read_review(report: &str, at: Timestamp) -> Review {
     }
 }
 
-/// The text of the tag at the end of the last line, but for decoration, behind nothing, a label such as `**Verdict:**`, the
-/// number of a list or a finished sentence. A report without any other word is an echo of its prompt.
+/// The text of the tag that ends the last line, alone or behind a label such as `**Verdict:**`, a
+/// number of a list or a finished sentence. A report without other words echoes its prompt.
 fn last_tag(report: &str) -> Option<&str> {
     const OPEN: &str = "<promise>";
     let line = report.trim_end().lines().next_back()?;
@@ -398,20 +389,21 @@ fn last_tag(report: &str) -> Option<&str> {
     let (before, text) = line.strip_suffix("</promise>")?.rsplit_once(OPEN)?;
     let is_sentence = is_finished(before.trim_end_matches(['`', '"', '\'', '*', '_', ' ']));
     let before = before.trim_matches(|char: char| !char.is_alphanumeric() && char != ':');
-    let is_label = || {
-        let words: Vec<String> = before
-            .strip_suffix(':')
-            .unwrap_or_default()
-            .split_whitespace()
-            .map(str::to_lowercase)
-            .collect();
-        words.len() <= MAX_LABEL_WORDS
-            && words
-                .last()
-                .is_some_and(|word| LABELS.contains(&word.as_str()))
-    };
     let is_number = before.chars().all(|char| char.is_ascii_digit());
-    (is_number || is_sentence || is_label()).then(|| text.trim())
+    (is_number || is_sentence || is_label(before)).then(|| text.trim())
+}
+
+fn is_label(text: &str) -> bool {
+    let words: Vec<String> = text
+        .strip_suffix(':')
+        .unwrap_or_default()
+        .split_whitespace()
+        .map(str::to_lowercase)
+        .collect();
+    words.len() <= MAX_LABEL_WORDS
+        && words
+            .last()
+            .is_some_and(|word| LABELS.contains(&word.as_str()))
 }
 
 const LABELS: [&str; 10] = [
@@ -430,7 +422,7 @@ const LABELS: [&str; 10] = [
 const MAX_LABEL_WORDS: usize = 2;
 
 /// The review that stands after another one of the same work: a rejection is not undone by asking
-/// again until a reviewer agrees.
+/// again.
 #[must_use]
 pub fn standing_review(earlier: Option<Review>, new: Review) -> Review {
     match earlier {

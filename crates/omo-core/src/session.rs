@@ -1,8 +1,7 @@
-//! What omo remembers of one session: the entry under its id in the state file.
+//! The entry of a session in the state file.
 //!
-//! Every field has a default, so that an entry of an older version, or the minimal one of the
-//! first design, can be read. Fields that are not named here are not ours: the store carries them
-//! through every write.
+//! Every field has a default, so that entries of older versions can be read; the store carries
+//! unknown fields through every write.
 
 mod activation;
 pub mod claim_state;
@@ -35,48 +34,41 @@ pub use client_processes::MAX_CLIENTS;
 pub use provenance::EntryProvenance;
 pub use weakened::{ChangedBy, CheckWeakening};
 
-/// One session's entry.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Session {
-    /// The run, or the last one.
     pub ulw: UlwRun,
-    /// Progress of the check of a claim.
+    /// The check of a claim.
     pub verification: ClaimVerification,
-    /// Checks that judge a claim.
     #[serde(rename = "gates", deserialize_with = "bounded_checks")]
     pub checks: Vec<Check>,
-    /// The store's mark on all that decides: what something else than omo wrote does not bear it.
+    /// The store's mark on all that decides: an entry that omo did not write bears none.
     pub seal: Option<String>,
-    /// The project whose entry it is: it counts in no other one. Left out by an omo that sealed none.
+    /// The project of the entry, which counts in no other one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub project: Option<ProjectMark>,
-    /// Number of times omo has written what is sealed. The store keeps it outside of the project as well, so that an
-    /// older entry that was put back is noticed.
+    /// Sealed writes. The store keeps the number outside of the project, too, so that an older
+    /// entry that was put back is noticed.
     pub revision: u64,
-    /// The bounds of the run.
     pub limits: RunLimits,
-    /// The escape hatch.
     pub stop_continuation: StopContinuation,
-    /// Weakenings since the start of the run: the ending line and the status name them.
+    /// Weakenings since the start of the run, which the ending line and the status name.
     #[serde(deserialize_with = "weakened")]
     pub weakened: Vec<CheckWeakening>,
-    /// The processes of the client that served it: what they started was not started by a person.
+    /// Processes of the client that served the session: none that they started is a person's.
     #[serde(deserialize_with = "clients")]
     pub clients: Vec<ClientProcess>,
     /// The plan that the session executes, or executed last.
     #[serde(rename = "run")]
     pub plan_run: Option<PlanRun>,
-    /// The command that its user typed last and that the model is about to carry out.
+    /// The user's last typed command, which the model is about to carry out.
     #[serde(rename = "command")]
     pub typed_command: Option<TypedCommand>,
-    /// Verdict of the last run; `null` while one is on.
+    /// Of the last run; `null` during a run.
     pub verdict: Option<UlwVerdict>,
-    /// Place up to which the transcript was read.
+    /// The part of the transcript that was read.
     pub transcript: TranscriptMark,
-    /// Last time of each hook during the run.
     pub last_seen: LastSeen,
-    /// Last write of this entry.
     pub updated_at: Option<Timestamp>,
 }
 
@@ -92,83 +84,72 @@ fn clients<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<ClientProce
     BoundedVec::<ClientProcess, MAX_CLIENTS>::deserialize(deserializer).map(|few| few.0)
 }
 
-/// A project on this machine. A renamed one keeps its folder, and one that was restored from a backup its path.
+/// A project on this machine. A renamed one keeps its `folder`, a restored one its `path`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProjectMark {
-    /// The path of its top folder.
+    /// Of its top folder.
     pub path: String,
-    /// The number of that folder, and the moment at which it was made.
+    /// The folder's number, and the moment of its creation.
     pub folder: String,
 }
 
-/// The run itself.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct UlwRun {
-    /// A run is on.
     pub enabled: bool,
-    /// Number of Stops were turned into continuations in this run.
+    /// Stops that were turned into continuations in this run.
     pub stop_blocks: u32,
-    /// Time of the last continuation.
     pub last_stop_at: Option<Timestamp>,
-    /// Start of the run.
     pub started_at: Option<Timestamp>,
-    /// The first `task::TASK_CHARS` characters of what the user asked for.
+    /// The first `task::TASK_CHARS` characters of the task.
     pub task: Option<String>,
-    /// All of it, as far as it is kept, where that is more.
+    /// The whole task, as far as it is kept, where it is longer.
     pub whole_task: Option<String>,
-    /// Later requests of the user while the task was not proved done, in order.
+    /// Later requests of the user before the task was proved done, in order.
     pub asked_later: Vec<String>,
-    /// Trigger of the run.
     pub trigger: Option<UlwTrigger>,
-    /// The last prompt of a person in the run; at first the one that turned it on, which counts once where it is
-    /// delivered twice.
+    /// The last prompt of a person; at first the one that started the run. A prompt that is
+    /// delivered twice counts once.
     pub prompt_id: Option<String>,
-    /// A Stop of the turn of that prompt was turned into a continuation.
+    /// A Stop of that prompt's turn was turned into a continuation.
     pub is_continued: bool,
-    /// The run waits for its user.
     pub paused: Option<UlwPause>,
-    /// Last end of a wait.
     pub resumed_at: Option<Timestamp>,
-    /// Milliseconds of waiting for the user, which are no part of the run's time.
+    /// Milliseconds of waiting for the user, no part of the run's time.
     pub waited_millis: u64,
-    /// The last rest. It is left out where there was none, as by an omo that knew no rests, so that the
-    /// seal of an older entry holds.
+    /// Left out for `None`, so that seals of entries of an older omo hold.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rest: Option<UlwRest>,
-    /// The tokens that the session has used in the run, where they are bounded.
+    /// Tokens of the session in the run, where they are bounded.
     pub tokens: TokenUse,
-    /// The tokens that its agents have used.
     pub agent_tokens: u64,
-    /// The commit that was checked out when the run was turned on.
+    /// The commit that was checked out at the start of the run.
     pub base: Option<String>,
-    /// What stands for the files as they were when its task began, uncommitted ones too; `None` where they could not be
-    /// recorded.
+    /// Id of the files at the start of the task, uncommitted ones too; `None` where they could not
+    /// be recorded.
     pub recorded: Option<String>,
-    /// Why it cannot be done, where that was said with `omo blocked`: the next Stop ends the run.
+    /// The reason of `omo blocked`: the next Stop ends the run.
     pub said_blocked: Option<String>,
-    /// Ids of shells and monitors that a block has named.
+    /// Ids of shells and monitors that a block named.
     pub named_tasks: Vec<String>,
-    /// The prompt whose turn ends by itself: it asks to see the checks run, or asks something else.
+    /// The prompt whose turn ends freely: it asks for the checks, or something else.
     #[serde(rename = "checkRunPrompt")]
     pub free_prompt: Option<String>,
 }
 
-/// The tokens that a transcript tells, and how far it was read for them.
+/// Tokens as a transcript counts them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct TokenUse {
-    /// Tokens since the run began, or went on after they were used up.
+    /// Since the run began, or resumed after they were spent.
     pub used: u64,
     /// Bytes of the transcript that were read.
     pub offset: u64,
-    /// Id of the last message, of which more may come.
+    /// Id of the last message, which may not be complete.
     pub message: String,
-    /// Tokens of that message.
     pub of_message: u64,
 }
 
-/// Trigger of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum UlwTrigger {
@@ -180,71 +161,58 @@ pub enum UlwTrigger {
     Cli,
 }
 
-/// Why a run waits for its user, and whether they were told.
+/// A run's wait for its user.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct UlwPause {
-    /// Reason of the wait.
     pub reason: PauseReason,
-    /// Since when.
     pub at: Option<Timestamp>,
-    /// The user was told.
     #[serde(default, rename = "told")]
     pub is_told: bool,
 }
 
-/// Reason why a run waits for its user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum PauseReason {
-    /// They pressed Esc.
+    /// By Esc.
     Interrupted,
-    /// An API error that only a person can fix.
+    /// By an API error that only a person can fix.
     ApiError,
-    /// They said so in plain words.
+    /// By plain words of the user.
     Asked,
-    /// The tokens of the run are used.
     TokensSpent,
 }
 
-/// The escape hatch: once set, no Stop of this session is blocked until its user turns
-/// ultrawork on again.
+/// The escape hatch: while it is set, no Stop of this session is blocked.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct StopContinuation {
-    /// `true` for a stopped session.
     pub disabled: bool,
-    /// Reason of the user.
     pub disabled_reason: Option<String>,
-    /// Since when.
     pub disabled_at: Option<Timestamp>,
-    /// `true` for a stop from outside of the session, which has not said so yet.
+    /// A stop from outside of the session, which the user was not told.
     pub is_untold: bool,
-    /// `true` where the user ended a run, as far as can be told: the task of that run is over.
+    /// The user ended a run, and so its task.
     pub ended_task: bool,
 }
 
-/// End of a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct UlwVerdict {
-    /// Kind of the end.
     pub kind: VerdictKind,
-    /// Why, in a few words.
+    /// In a few words.
     pub why: String,
-    /// Time of the end.
     pub at: Timestamp,
 }
 
-/// The five ends of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum VerdictKind {
-    /// The work was proved done.
+    /// Proved done.
     Verified,
-    /// The model said honestly why it cannot be done.
+    /// The model said why it cannot be done.
     Blocked,
-    /// omo stopped holding the session, without proof.
+    /// omo let go of the session, without proof.
     Released,
     /// The user ended it.
     Stopped,
@@ -253,7 +221,7 @@ pub enum VerdictKind {
 }
 
 impl VerdictKind {
-    /// Word for people and for the log, such as `verified`.
+    /// For people and the log, such as `verified`.
     pub fn word(self) -> &'static str {
         match self {
             Self::Verified => "verified",
@@ -265,28 +233,27 @@ impl VerdictKind {
     }
 }
 
-/// Place up to which the transcript was read, in bytes from its start.
+/// Offsets in the transcript, in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct TranscriptMark {
-    /// Nothing before this matters any more.
+    /// Nothing before it matters.
     pub offset: u64,
-    /// End of the transcript at the last block.
+    /// The end of the transcript at the last block.
     pub block_offset: u64,
 }
 
-/// The user pressed Esc.
+/// An Esc of the user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Interruption {
-    /// At a time that is not recorded.
+    /// Without a recorded time.
     AtSomeTime,
-    /// Then.
     At(Timestamp),
 }
 
 impl UlwRun {
-    /// Working time in milliseconds; nothing where the clock was set back. It stands still in a pause and in a rest. An entry without a start, as an older version may have left, counts from its last
-    /// continuation.
+    /// Working time in milliseconds, without pauses and rests; 0 where the clock was set back. An
+    /// entry without a start counts from its last continuation.
     pub fn worked_millis(&self, now: Timestamp) -> i64 {
         let until = self.idle_since().unwrap_or(now);
         let start = self.started_at.or(self.last_stop_at);
@@ -310,7 +277,7 @@ impl Session {
         (self.ulw.enabled && self.verdict.is_none()).then_some(&self.ulw)
     }
 
-    /// `true` where a claim counts only where this check is red without the change.
+    /// `true` where a claim counts only if `check` is red without the change.
     pub fn needs_proof(&self, check: &Check) -> bool {
         match self.verification.prove {
             ProveMode::Off | ProveMode::Inform => check.prove,
@@ -318,19 +285,18 @@ impl Session {
         }
     }
 
-    /// A run is on: the session is armed.
     pub fn is_armed(&self) -> bool {
         self.active_run().is_some()
     }
 
-    /// Failed claims after which the run ends: the lower one of what it began with and its bounds of now.
+    /// Failed claims that end the run: the lower of the first and the present bound.
     pub fn max_attempts(&self) -> u32 {
         self.verification
             .max_attempts
             .clamp(1, self.limits.clamped().max_failed_claims)
     }
 
-    /// `true` where turning ultrawork on goes on with the task that the session has: it was begun, and not proved done.
+    /// `true` where a new run continues the session's task, which is not proved done.
     pub fn continues_task(&self) -> bool {
         let is_proved = self
             .verdict
@@ -339,8 +305,8 @@ impl Session {
         self.ulw.started_at.is_some() && !is_proved && !self.is_disowned()
     }
 
-    /// `true` where this very activation has turned the run on that is on: a plugin registered twice hands the same
-    /// prompt on twice, and what is typed during a turn carries the turn's id.
+    /// `true` where `activation` started the present run: a plugin that is registered twice hands a
+    /// prompt on twice, and a prompt typed during a turn carries the turn's id.
     pub fn is_activated_by(&self, activation: &UlwActivation) -> bool {
         let same_task = self.ulw.was_asked_last(activation.task.as_deref());
         self.is_armed()
@@ -349,7 +315,7 @@ impl Session {
             && self.ulw.prompt_id == activation.prompt_id
     }
 
-    /// `true` where nothing has happened since the prompt that turned the run on: no other prompt, no stop, no error.
+    /// `true` where nothing happened since the prompt that started the run.
     pub fn is_untouched(&self) -> bool {
         let seen = self.last_seen;
         seen.stop.is_none()
@@ -357,7 +323,7 @@ impl Session {
             && seen.user_prompt_submit == self.ulw.started_at
     }
 
-    /// Ends the run, if one is on, and says how.
+    /// Ends a run that is on.
     pub fn end_run(&mut self, kind: VerdictKind, why: String, now: Timestamp) {
         if self.is_armed() {
             self.end_rest(now);
@@ -367,8 +333,7 @@ impl Session {
         }
     }
 
-    /// The way out: ends the run, and keeps every later Stop free until they turn
-    /// ultrawork on again. Works whether or not a run is on.
+    /// The way out: ends a run, and frees every later Stop until ultrawork is turned on again.
     pub fn stop_continuation(&mut self, reason: Option<&str>, by_person: bool, now: Timestamp) {
         let who = if by_person {
             "by its user"
@@ -402,7 +367,7 @@ impl Session {
         }
     }
 
-    /// Makes the run wait for its user, who is being told so.
+    /// [`Session::pause`], as the user is told.
     pub fn tell_paused(&mut self, reason: PauseReason, now: Timestamp) {
         self.pause(reason, now);
         if let Some(pause) = &mut self.ulw.paused {
@@ -410,7 +375,7 @@ impl Session {
         }
     }
 
-    /// The tokens that the run has used, and how many it may.
+    /// Used and allowed tokens.
     pub fn token_bound(&self) -> Option<(u64, u32)> {
         let bound = self.limits.clamped().max_tokens;
         (bound > 0).then(|| {
@@ -421,8 +386,8 @@ impl Session {
         })
     }
 
-    /// Lets a run that waits for its user go on as it stood, with its count and its time; `false` where none does. An
-    /// interruption before this moment is answered by it.
+    /// Resumes a waiting run with its counts and time; `false` for a run that does not wait. An
+    /// interruption before `now` is settled.
     pub fn resume(&mut self, now: Timestamp) -> bool {
         self.end_rest(now);
         let Some(pause) = self.active_run().and_then(|run| run.paused.clone()) else {
@@ -439,8 +404,8 @@ impl Session {
         true
     }
 
-    /// As [`Session::resume`], of a run that may be at work as well, with what its user says about it now: bounds,
-    /// review and more checks. What is held to less by that is named.
+    /// [`Session::resume`], also of a run at work, with the bounds, review and checks of
+    /// `activation`; what they weaken is named.
     pub fn go_on(&mut self, activation: UlwActivation, now: Timestamp) {
         let earlier = self.clone();
         self.resume(now);
@@ -453,8 +418,8 @@ impl Session {
         self.keep_weakened(&earlier, true, now);
     }
 
-    /// Makes the run wait since an interruption that concerns it. After Esc no hook runs: what comes next is the first
-    /// to know.
+    /// Makes the run wait since an interruption that concerns it: after Esc no hook runs, so the
+    /// next event notices.
     pub fn note_interruption(&mut self, interruption: Interruption, now: Timestamp) {
         if self.is_interrupted_by(interruption) {
             let at = match interruption {
@@ -462,15 +427,14 @@ impl Session {
                 Interruption::AtSomeTime => now,
             };
             self.pause(PauseReason::Interrupted, at);
-            // Esc ends a check that runs.
+            // Esc ends a running check.
             if self.verification.phase == VerificationPhase::Checks {
                 self.verification.phase = VerificationPhase::Working;
             }
         }
     }
 
-    /// `true` where an interruption at this time concerns the run: one before the run was turned on, or went on, does
-    /// not. Without a time it is taken to.
+    /// `true` for an interruption since the run was started or resumed, or without a time.
     pub(crate) fn is_interrupted_by(&self, interruption: Interruption) -> bool {
         match (interruption, self.ulw.resumed_at.or(self.ulw.started_at)) {
             (Interruption::At(at), Some(began)) => at > began,

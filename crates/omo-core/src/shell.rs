@@ -1,5 +1,5 @@
-//! Shell text, parted into commands as a POSIX shell parts it: quotes, substitutions, groups, redirections and
-//! here-documents. The value of a variable and the output of a command stay unknown.
+//! Shell text in commands, as a POSIX shell parts it. The value of a variable and the output of a
+//! command stay unknown.
 
 pub mod programs;
 mod reader;
@@ -7,36 +7,33 @@ mod reader;
 use self::programs::{Role, has_role, program_name};
 use self::reader::Reader;
 
-/// A command or a group of commands, with its redirections.
+/// A command or a group, with its redirections.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Part {
     /// Words of the part, or parts within it.
     pub kind: PartKind,
-    /// Files that its output goes to; `2>&1` names none.
+    /// Files of its output; `2>&1` names none.
     pub written_files: Vec<String>,
-    /// Files and here-strings that it reads.
+    /// Files and here-strings.
     pub inputs: Vec<String>,
-    /// A word of it is known only when it runs: it holds a variable, a substitution or a pattern outside of quotes.
+    /// A word holds a variable, a substitution or a pattern outside of quotes.
     pub expands: bool,
-    /// The sign behind it.
     pub joint: Joint,
 }
 
-/// The content of a [`Part`].
 #[derive(Debug, PartialEq, Eq)]
 pub enum PartKind {
-    /// Words without their quotes, from keywords and assignments on. A substitution stands there as `$()`, that of
-    /// `pwd` as `$PWD`.
+    /// Words without their quotes, from keywords and assignments on; a substitution is `$()`, that
+    /// of `pwd` is `$PWD`.
     Command(Vec<String>),
     /// `{ …; }`
     Group(Vec<Part>),
     /// `( … )`
     Subshell(Vec<Part>),
-    /// Commands in a substitution of the command behind it, in a here-document of one before it, or written to a shell.
+    /// Commands in a substitution or a here-document, or written to a shell.
     Inner(Vec<Part>),
 }
 
-/// The sign between a part and the one behind it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Joint {
     /// `&&`
@@ -47,9 +44,9 @@ pub enum Joint {
     Pipe,
     /// `&`
     Background,
-    /// `;`, the end of a line or of a group.
+    /// `;`, or the end of a line or a group.
     End,
-    /// None between words and a group: the name of a function, or what no shell reads.
+    /// Between words and a group: the name of a function, or no shell text.
     Missing,
 }
 
@@ -65,7 +62,7 @@ impl From<PartKind> for Part {
     }
 }
 
-/// Reads a line or a script of shell; `None` where it is nested too deeply.
+/// A line or a script; `None` for one that is nested too deeply.
 ///
 /// ```
 /// use omo_core::shell::{Joint, PartKind, parse_shell};
@@ -84,7 +81,7 @@ fn parse(text: &str, keeps_windows_paths: bool) -> Option<Vec<Part>> {
     (!reader.is_too_deep).then_some(parts)
 }
 
-/// The words of each command of a line, the program first, in whatever group or substitution it stands. A path on Windows
+/// The words of each command in any group or substitution, the program first. A path on Windows
 /// keeps its backslashes. A line that is nested too deeply is one command.
 pub fn split_commands(line: &str) -> Vec<Vec<String>> {
     let mut commands = Vec::new();
@@ -109,12 +106,11 @@ fn collect_commands(parts: &[Part], commands: &mut Vec<Vec<String>>) {
     }
 }
 
-/// A command from its program on: behind keywords and assignments.
+/// A command behind its keywords and assignments.
 pub fn without_keywords(words: &[String]) -> &[String] {
-    let is_before = |word: &String| has_role(word, Role::Keyword) || is_assignment(word);
     let program = words
         .iter()
-        .position(|word| !is_before(word))
+        .position(|word| !has_role(word, Role::Keyword) && !is_assignment(word))
         .unwrap_or(words.len());
     words.get(program..).unwrap_or_default()
 }
@@ -125,13 +121,14 @@ pub fn is_assignment(word: &str) -> bool {
         .split_once('=')
         .map(|(name, _)| name.trim_end_matches('+'))
         .unwrap_or_default();
-    let is_letter = |char: char| char.is_ascii_alphanumeric() || char == '_';
     !name.is_empty()
-        && name.chars().all(is_letter)
+        && name
+            .chars()
+            .all(|char| char.is_ascii_alphanumeric() || char == '_')
         && !name.starts_with(|char: char| char.is_ascii_digit())
 }
 
-/// The script that a shell is given as one of its arguments.
+/// The script of `sh -c` and the like.
 pub fn shell_script<'w>(program: &str, arguments: &'w [String]) -> Option<&'w String> {
     let mut rest = arguments
         .iter()

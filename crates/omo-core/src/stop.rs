@@ -1,5 +1,4 @@
-//! What becomes of a Stop: the table of the design, one row one variant, the first that matches
-//! wins.
+//! The table of Stops: the first [`StopRow`] that matches decides.
 
 pub mod api_error;
 pub mod claim;
@@ -15,44 +14,42 @@ use crate::text::{pluralize, sanitize};
 use crate::timestamp::Timestamp;
 use claim::{ClaimJudgement, ClaimOutcome, count_standing_failure, note_standing_failure};
 
-/// The rows of the table, in their order.
+/// In their order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum StopRow {
-    /// 1: the input or the state could not be read, or the lock was not had in time.
+    /// 1: the input or the state is unreadable, or the lock was not had in time.
     Unreadable,
-    /// 2: a subagent stops, not the session.
+    /// 2: a subagent stops.
     Subagent,
-    /// 3: no run in this session, or it ended, or what stands there is not omo's own.
+    /// 3: no run, an ended one, or a foreign entry.
     NoRun,
     /// 4: the escape hatch is set.
     StopContinuation,
-    /// 5: the user has typed something that waits for the turn to end.
+    /// 5: input of the user waits for the end of the turn.
     InputWaiting,
-    /// 6: the session waits for background work or a wakeup.
+    /// 6: background work or a wakeup is awaited.
     BackgroundWork,
-    /// 7: plan mode, or the run waits for its user, or the plan that it executes does, or the turn only showed the
-    /// checks.
+    /// 7: plan mode, a wait for the user, or a turn that only showed the checks.
     PlanOrPaused,
-    /// 8: the model says that it cannot be done.
+    /// 8: the model says that it is impossible.
     SaidBlocked,
-    /// 9: the claim was judged, and nothing stands against an end.
+    /// 9: a judged claim that nothing speaks against.
     ClaimJudged,
     /// 10: too many failed claims.
     AttemptsSpent,
-    /// 11: too many blocks, or the run has used its tokens and pauses.
+    /// 11: too many blocks, or the tokens are spent.
     BlocksSpent,
     /// 12: too old.
     TimeSpent,
-    /// 13: the same failure on the same work tree was sent twice already.
+    /// 13: the same failure on the same work tree was told twice.
     SameFailure,
-    /// 14: right after a block, and nothing was done in between.
+    /// 14: right after a block, without work in between.
     Cooldown,
-    /// 15: the work goes on.
+    /// 15: work continues.
     Continue,
 }
 
 impl StopRow {
-    /// All rows, in their order.
     pub const ALL: [Self; 15] = [
         Self::Unreadable,
         Self::Subagent,
@@ -71,17 +68,16 @@ impl StopRow {
         Self::Continue,
     ];
 
-    /// The row's number in the table, from 1.
+    /// From 1.
     pub fn number(self) -> u8 {
         self as u8 + 1
     }
 
-    /// The row of this number, where there is one.
     pub fn numbered(number: u8) -> Option<Self> {
         Self::ALL.into_iter().find(|row| row.number() == number)
     }
 
-    /// The row in a few words, for the log and for `omo status`.
+    /// In a few words, for the log and `omo status`.
     pub fn label(self) -> &'static str {
         match self {
             Self::Unreadable => "could not be read",
@@ -105,44 +101,40 @@ impl StopRow {
     }
 }
 
-/// The client's input at a Stop.
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct StopEvent {
-    /// The stop of a subagent: the event carries an `agent_id`.
+    /// The event carries an `agent_id`.
     pub from_subagent: bool,
-    /// Claim of the final message.
+    /// Of the final message.
     pub claim: Option<Claim>,
     /// The final message ends with a question that only a person can answer.
     pub asks_a_person: bool,
-    /// The session is in plan mode, where nothing can be edited.
+    /// Nothing can be edited in plan mode.
     pub plan_mode: bool,
-    /// Work that runs, or ran, in the background.
+    /// Running or ended work.
     pub background: Vec<BackgroundTask>,
-    /// A wakeup is scheduled.
     pub wakeup_scheduled: bool,
-    /// The prompt that the turn answers.
+    /// The prompt of the turn.
     pub prompt_id: Option<String>,
 }
 
-/// One entry of the client's `background_tasks`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BackgroundTask {
-    /// The client's id.
     pub id: String,
     /// `subagent`, `shell`, `workflow`, `monitor`, …
     pub kind: String,
     /// `running`, `completed`, …
     pub status: String,
-    /// Command or description.
+    /// A command or a description.
     pub label: String,
 }
 
 impl BackgroundTask {
-    /// `true` where it still runs. A status that omo does not know counts as running: waiting for work that is over
-    /// costs nothing, blocking while it runs costs the user's quota.
+    /// An unknown status counts as running: waiting for ended work costs nothing, a block during
+    /// work costs the user's quota.
     pub(crate) fn is_unfinished(&self) -> bool {
-        // They end without a word to the session.
+        // They end without a message to the session.
         const SILENT_KINDS: [&str; 2] = ["dream", "auto mode scan"];
         const OVER: [&str; 9] = [
             "completed",
@@ -159,32 +151,30 @@ impl BackgroundTask {
         !SILENT_KINDS.contains(&kind.as_str()) && !OVER.contains(&self.status.as_str())
     }
 
-    /// `true` where it is of a kind that may never finish, as a development server does not.
+    /// `true` for a kind that may never finish, such as a development server's.
     pub(crate) fn may_never_finish(&self) -> bool {
         matches!(self.kind.as_str(), "shell" | "monitor")
     }
 }
 
-/// Contents of a transcript since a mark.
+/// A transcript since a mark.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TranscriptTail {
-    /// A person's input waits in the client's queue.
+    /// Input of a person waits in the client's queue.
     pub input_waiting: bool,
-    /// The user interrupted.
     pub interrupted: Option<Interruption>,
-    /// A tool was called since the last block.
+    /// Since the last block.
     pub tool_called_since_block: bool,
-    /// Blocks of omo in the time of the run that the entry may not know: that of its last block, and later ones.
+    /// Blocks of omo that the entry may not know: its last one, and later ones.
     pub blocks_since: usize,
-    /// Where to read on at the next prompt: behind the last whole line, or, where an input still
-    /// waits, where the queue was last empty.
+    /// The next prompt reads from here: behind the last line, or where the queue was last empty
+    /// before waiting input.
     pub next_offset: u64,
-    /// Behind the last whole line.
+    /// Behind the last line.
     pub end: u64,
 }
 
 impl TranscriptTail {
-    /// Tail of an unreadable transcript.
     pub fn unknown(mark: TranscriptMark) -> Self {
         Self {
             next_offset: mark.offset,
@@ -194,39 +184,33 @@ impl TranscriptTail {
     }
 }
 
-/// Everything that the table asks for beside the session's entry.
+/// The table's input besides the session's entry.
 #[derive(Clone, Debug)]
 pub struct StopFacts {
-    /// Input of the client.
     pub event: StopEvent,
-    /// Contents of the transcript.
     pub transcript: TranscriptTail,
-    /// The client's own cap on blocks in a row, where it is set and not 0.
+    /// The client's cap on blocks in a row, if it is not 0.
     pub client_block_cap: Option<u32>,
-    /// Findings out without the lock.
     pub finding: StopFinding,
-    /// The plan that the session executes, where that entry is omo's own.
+    /// The session's plan, if its entry is omo's own.
     pub plan: Option<PlanRun>,
-    /// The tokens that the session has used, where they are bounded.
+    /// The session's tokens, where they are bounded.
     pub tokens: Option<TokenUse>,
-    /// The time.
     pub now: Timestamp,
 }
 
-/// The finding of a Stop, which takes longer than a lock is held.
+/// A Stop's result of work that takes longer than a lock may be held.
 #[derive(Clone, Debug, Default)]
 pub enum StopFinding {
-    /// Nothing was asked.
     #[default]
     NotAsked,
-    /// The id of the files, where nothing was claimed and a failure still stands.
+    /// Id of the files, without a claim and with a standing failure.
     Tree(Option<String>),
-    /// A claim that was judged.
+    /// A judged claim.
     Claim(Box<ClaimOutcome>),
 }
 
 impl StopFacts {
-    /// The claim that was judged; `None` where none is made, or none was judged yet.
     pub fn claim(&self) -> Option<&ClaimOutcome> {
         match &self.finding {
             StopFinding::Claim(outcome) => Some(outcome),
@@ -234,23 +218,22 @@ impl StopFacts {
         }
     }
 
-    /// A claim counts for nothing while the session executes a plan that waits for no answer of a person: then the plan
-    /// is the work that is left, and no claim is about its end.
+    /// A claim counts for nothing while the session executes a plan that does not wait for a
+    /// person: the plan is the work that is left.
     fn judgement(&self) -> Option<ClaimJudgement> {
         self.claim()
             .filter(|_| !self.plan_continues())
             .map(|outcome| outcome.judgement)
     }
 
-    /// `true` where the session executes a plan that waits for no answer of a person.
+    /// `true` for a plan that does not wait for a person.
     pub fn plan_continues(&self) -> bool {
         self.plan
             .as_ref()
             .is_some_and(|plan| plan.status() == PlanRunStatus::Executes)
     }
 
-    /// `true` where a claim was judged for another judge than the session has now: checks were added, or a plan was
-    /// opened.
+    /// `true` where checks were added or a plan was opened after the claim was judged.
     pub fn is_outdated(&self, session: &Session) -> bool {
         self.claim()
             .is_some_and(|outcome| !outcome.covers_all_checks(session) || self.plan_continues())
@@ -266,67 +249,57 @@ impl StopFacts {
     }
 }
 
-/// The row that matched, and what it asks for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StopDecision {
-    /// The row.
     pub row: StopRow,
-    /// Action of the row.
     pub action: StopAction,
 }
 
-/// Action on a Stop.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StopAction {
-    /// Nothing is said, the turn ends, the run stays as it is.
+    /// The turn ends, silently.
     Allow,
-    /// The turn ends, the run stays on, and the user is told why it was let through.
+    /// The turn ends, and the user is told why it was let through.
     AllowAndWarn,
-    /// The turn ends, the run stays on, and the user is told that they are asked something.
+    /// The turn ends, and the user is told that they are asked something.
     AwaitAnswer,
-    /// The turn ends and the run waits for its user.
+    /// The run waits for its user.
     Pause(PauseReason),
-    /// The session goes on.
+    /// The session continues.
     Block(StopBlock),
-    /// The run ends.
     End {
-        /// Kind of the end.
         verdict: VerdictKind,
-        /// Why, in a few words.
+        /// In a few words.
         why: String,
     },
 }
 
-/// A Stop that is turned into a continuation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StopBlock {
-    /// Number of the continuation in the run, from 1.
+    /// From 1, in the run.
     pub number: u32,
-    /// Number of there may be.
     pub allowed: u32,
-    /// Shells and monitors that run and that no block has named yet.
+    /// Shells and monitors that no block has named yet.
     pub newly_named: Vec<BackgroundTask>,
-    /// Cause of the block.
     pub cause: BlockCause,
 }
 
-/// Cause of a continuation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BlockCause {
     /// Nothing was claimed, or a review is wanted.
     Unfinished,
     /// A verification failed.
     FailedAttempt,
-    /// The plan that the session executes goes on.
+    /// The session's plan continues.
     PlanContinues,
 }
 
 const MAX_AWAITED: usize = 4;
-/// Number of times omo sends the same failure before it stops holding the session; once, where only its user can accept
-/// it.
+/// Times that the same failure is told before the session is let go; once where only its user can
+/// accept it.
 const SAME_FAILURE_LIMIT: u32 = 2;
 
-/// Decides about a session's entry, where there is one. Facts that could not be read are the first row.
+/// Decides about an entry; unreadable facts are the first row.
 pub fn decide(session: Option<&Session>, facts: Option<&StopFacts>) -> StopDecision {
     let Some(facts) = facts else {
         return allow(StopRow::Unreadable);
@@ -341,15 +314,15 @@ pub fn decide(session: Option<&Session>, facts: Option<&StopFacts>) -> StopDecis
     )
 }
 
-/// Decides about an entry that is not omo's own, whether its run is on or not; `None` where it is omo's own.
+/// Decides about a foreign entry; `None` for omo's own.
 pub fn decide_provenance(provenance: EntryProvenance) -> Option<StopDecision> {
     provenance
         .distrust_reason()
         .map(|why| end(StopRow::NoRun, VerdictKind::Released, why))
 }
 
-/// Whose work an entry is by the client's transcript: one that has counted fewer blocks than omo gave was put back, even
-/// if all that omo keeps was.
+/// The author of an entry by the transcript: an entry that counts fewer blocks than omo gave was
+/// put back, even if all that omo keeps was.
 pub fn provenance_by_transcript(session: &Session, tail: &TranscriptTail) -> EntryProvenance {
     let counted = usize::from(session.ulw.last_stop_at.is_some());
     if tail.blocks_since > counted {
@@ -359,18 +332,17 @@ pub fn provenance_by_transcript(session: &Session, tail: &TranscriptTail) -> Ent
     }
 }
 
-/// `true` where omo has to judge a claim. It does not where an earlier row matches: then the result would not matter,
-/// and the checks need not run.
+/// `true` where omo has to judge a claim: no earlier row matches.
 pub fn needs_judgement(session: &Session, unjudged: &StopFacts) -> bool {
     let asks = unjudged.event.claim == Some(Claim::Done) || claim::has_awaited_review(session);
     asks && !unjudged.plan_continues()
         && decide(Some(session), Some(unjudged)).row > StopRow::SaidBlocked
 }
 
-/// Number of blocks the run may have: its own bound, or the client's cap where that is lower.
+/// The run's bound on blocks, or the client's cap where that is lower.
 pub fn allowed_blocks(session: &Session, client_block_cap: Option<u32>) -> u32 {
-    let own = session.limits.clamped().max_blocks;
-    client_block_cap.map_or(own, |cap| own.min(cap))
+    let bound = session.limits.clamped().max_blocks;
+    client_block_cap.map_or(bound, |cap| bound.min(cap))
 }
 
 fn decide_armed(facts: &StopFacts, session: &Session) -> StopDecision {
@@ -401,14 +373,15 @@ fn decide_armed(facts: &StopFacts, session: &Session) -> StopDecision {
             StopAction::Pause(PauseReason::Interrupted),
         );
     }
-    // A person has typed the prompt of this turn, and reads what it ends with.
-    let is_turn_of = |prompt: &Option<String>| prompt.is_some() && *prompt == event.prompt_id;
+    // A person typed the prompt of this turn, and reads its end.
     let claims_nothing = event.claim.is_none() && session.ulw.said_blocked.is_none();
-    let is_read = is_turn_of(&session.ulw.prompt_id) && !session.ulw.is_continued;
+    let is_turn_of_person = event.prompt_id.is_some() && session.ulw.prompt_id == event.prompt_id;
+    let is_read = is_turn_of_person && !session.ulw.is_continued;
     if claims_nothing && event.asks_a_person && is_read && session.verification.failure.is_none() {
         return act(StopRow::PlanOrPaused, StopAction::AwaitAnswer);
     }
-    if claims_nothing && is_turn_of(&session.ulw.free_prompt) {
+    let is_free_turn = event.prompt_id.is_some() && session.ulw.free_prompt == event.prompt_id;
+    if claims_nothing && is_free_turn {
         return allow(StopRow::PlanOrPaused);
     }
     if let Some(reason) = &session.ulw.said_blocked {
@@ -441,7 +414,7 @@ fn decide_armed(facts: &StopFacts, session: &Session) -> StopDecision {
     decide_bounds(facts, session).unwrap_or_else(|| continue_run(facts, session))
 }
 
-/// Rows 10 to 14: what ends a run, or lets it rest, whatever the model says.
+/// Rows 10 to 14, whatever the model says.
 fn decide_bounds(facts: &StopFacts, session: &Session) -> Option<StopDecision> {
     let failed = facts
         .judgement()
@@ -450,22 +423,21 @@ fn decide_bounds(facts: &StopFacts, session: &Session) -> Option<StopDecision> {
         .verification
         .attempts
         .saturating_add(u32::from(failed));
-    let released = |row, why: String| Some(end(row, VerdictKind::Released, why));
     if attempts >= session.max_attempts() {
-        return released(
+        return Some(release(
             StopRow::AttemptsSpent,
             pluralize(attempts as usize, "failed claim"),
-        );
+        ));
     }
     let allowed = allowed_blocks(session, facts.client_block_cap);
     if session.ulw.stop_blocks >= allowed {
-        return released(
+        return Some(release(
             StopRow::BlocksSpent,
             format!(
                 "{} of {allowed} continuations used",
                 session.ulw.stop_blocks
             ),
-        );
+        ));
     }
     if session
         .token_bound()
@@ -502,16 +474,20 @@ fn decide_bounds(facts: &StopFacts, session: &Session) -> Option<StopDecision> {
         SAME_FAILURE_LIMIT
     };
     if facts.same_failure_sent(session) >= limit {
-        return released(
+        return Some(release(
             StopRow::SameFailure,
             "the same failure on the same files".to_owned(),
-        );
+        ));
     }
     (in_cooldown(session, facts.now) && !facts.transcript.tool_called_since_block)
         .then(|| act(StopRow::Cooldown, StopAction::AllowAndWarn))
 }
 
-/// The reason of an end, with the usage limit that the run met last.
+fn release(row: StopRow, why: String) -> StopDecision {
+    end(row, VerdictKind::Released, why)
+}
+
+/// The reason of an end, with the run's last usage limit.
 fn ended_after(session: &Session, why: String) -> String {
     match session
         .ulw
@@ -546,24 +522,29 @@ fn continue_run(facts: &StopFacts, session: &Session) -> StopDecision {
     act(StopRow::Continue, StopAction::Block(block))
 }
 
-/// Row 6. A message that makes a promise waits for nothing: a shell that was named, a development
-/// server say, must not keep a claim from being judged for ever (docs/adr/0004).
+/// Row 6. A message with a promise waits for nothing: a named shell, such as a development server,
+/// must not keep a claim from judgement forever (docs/adr/0004).
 fn waits_for_background(event: &StopEvent, session: &Session) -> bool {
-    let unfinished = || event.background.iter().filter(|task| task.is_unfinished());
-    let waits_for_shell = || {
-        event.claim.is_none() && unfinished().any(|task| session.ulw.named_tasks.contains(&task.id))
-    };
-    event.wakeup_scheduled || unfinished().any(|task| !task.may_never_finish()) || waits_for_shell()
+    let unfinished: Vec<&BackgroundTask> = event
+        .background
+        .iter()
+        .filter(|task| task.is_unfinished())
+        .collect();
+    event.wakeup_scheduled
+        || unfinished.iter().any(|task| !task.may_never_finish())
+        || event.claim.is_none()
+            && unfinished
+                .iter()
+                .any(|task| session.ulw.named_tasks.contains(&task.id))
 }
 
 fn is_unnamed(task: &BackgroundTask, session: &Session) -> bool {
     task.is_unfinished() && task.may_never_finish() && !session.ulw.named_tasks.contains(&task.id)
 }
 
-/// `true` where the last block is so recent that only work done since then makes another one.
+/// `true` where only work since the last block makes another one.
 ///
-/// A last block in the future counts as long ago: a clock that was set back must not hold the
-/// cooldown open for an hour.
+/// A block in the future was long ago: a clock that was set back must not hold the cooldown open.
 pub fn in_cooldown(session: &Session, now: Timestamp) -> bool {
     let cooldown = i64::from(session.limits.clamped().cooldown_seconds) * 1_000;
     let age = session
@@ -600,26 +581,13 @@ fn act(row: StopRow, action: StopAction) -> StopDecision {
     StopDecision { row, action }
 }
 
-/// Names of the work that a Stop waits for, at most [`MAX_AWAITED`] and one that counts the others.
+/// Awaited work, at most [`MAX_AWAITED`] names and one that counts the others.
 pub fn awaited_work(event: &StopEvent) -> Vec<String> {
-    let name_of = |task: &BackgroundTask| {
-        let (kind, label) = (sanitize(&task.kind, 20), sanitize(&task.label, 60));
-        let kind = if kind.is_empty() {
-            "task".to_owned()
-        } else {
-            kind
-        };
-        if label.is_empty() {
-            kind
-        } else {
-            format!("{kind} `{label}`")
-        }
-    };
     let tasks = event
         .background
         .iter()
         .filter(|task| task.is_unfinished())
-        .map(name_of);
+        .map(task_name);
     let wakeup = event
         .wakeup_scheduled
         .then(|| "a scheduled wakeup".to_owned());
@@ -631,9 +599,22 @@ pub fn awaited_work(event: &StopEvent) -> Vec<String> {
     names
 }
 
-/// Writes a decision into the session it was made for, with what was found, unless something came before that, and the
-/// rest that follows. A block, or a pause, has made use of what the transcript said; after anything else the next Stop
-/// must see it again.
+fn task_name(task: &BackgroundTask) -> String {
+    let (kind, label) = (sanitize(&task.kind, 20), sanitize(&task.label, 60));
+    let kind = if kind.is_empty() {
+        "task".to_owned()
+    } else {
+        kind
+    };
+    if label.is_empty() {
+        kind
+    } else {
+        format!("{kind} `{label}`")
+    }
+}
+
+/// Writes a decision, its finding and the rest that follows into the session. Only a block or a
+/// pause has used up the transcript; otherwise the next Stop must see it again.
 pub fn apply_decision(session: &mut Session, decision: &StopDecision, facts: &StopFacts) {
     let (now, tail) = (facts.now, facts.transcript);
     match &facts.finding {

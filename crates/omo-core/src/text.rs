@@ -61,6 +61,10 @@ pub fn capitalize(text: &str) -> String {
         .collect()
 }
 
+pub(crate) fn first_chars(text: &str, max: usize) -> String {
+    text.chars().take(max).collect()
+}
+
 /// The first lines of `text` that fit into `max_bytes`; a sign marks that more follows.
 pub fn first_lines(text: &str, max_bytes: usize) -> String {
     const MORE: &str = "\n…";

@@ -1,4 +1,4 @@
-//! Turning a run on: with the task that the session has, or with another one.
+//! The start of a run, with the session's task or another one.
 
 use super::rest::UlwRest;
 use super::{ClaimVerification, LastSeen, Session, StopContinuation, UlwRun, UlwTrigger};
@@ -8,32 +8,28 @@ use crate::limits::RunLimits;
 use crate::prompt::short_answer::is_to_go_on;
 use crate::timestamp::Timestamp;
 
-/// Request that turns a run on.
+/// A request to start a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UlwActivation {
-    /// Trigger of the run.
     pub trigger: UlwTrigger,
-    /// Task in the words of the user, in full.
+    /// In full, in the words of the user.
     pub task: Option<String>,
-    /// The prompt's id.
     pub prompt_id: Option<String>,
-    /// The bounds of the run.
     pub limits: RunLimits,
-    /// Checks of a claim, beside those of the user from earlier in the session.
+    /// Besides those of the user from earlier in the session.
     pub checks: Vec<Check>,
-    /// A claim needs a review as well.
     pub review_wanted: bool,
-    /// `true` where a claim's checks have to be red without the change.
+    /// A claim's checks must be red without the change.
     pub prove: ProveMode,
     /// The commit that is checked out.
     pub base: Option<String>,
-    /// Another task than the one that the session has.
+    /// A task other than the session's.
     pub begins_anew: bool,
 }
 
 impl Session {
-    /// `true` where a request goes on with the task of the session. A task that its user stopped is over once they ask
-    /// for another one.
+    /// `true` where a request continues the session's task. A task that its user stopped ends with
+    /// a request for another one.
     pub fn keeps_task(&self, activation: &UlwActivation) -> bool {
         let names_task = activation
             .task
@@ -43,9 +39,8 @@ impl Session {
         self.continues_task() && !is_replaced
     }
 
-    /// Starts a run: all counters at nothing, the escape hatch open again. Where the task before was not proved
-    /// done, that task, its first commit, its checks as they were agreed to, and what was rejected stay; what is
-    /// asked for now is added.
+    /// Starts a run with fresh counters and the escape hatch open. A task that was not proved done
+    /// stays with its first commit, checks and rejections; the new request is added.
     pub fn activate(&mut self, activation: UlwActivation, now: Timestamp) {
         let earlier = self.clone();
         if activation.begins_anew {
@@ -103,8 +98,8 @@ impl Session {
         self.keep_weakened(&earlier, is_same_task, now);
     }
 
-    /// Where the task goes on, all of its checks stay as they were agreed to. Where another one begins, what the
-    /// user asked for earlier in the session does, without what it counted then. New ones are added.
+    /// A continued task keeps all of its checks as agreed. Another task keeps the user's checks
+    /// without their results. New ones are added.
     pub(super) fn take_checks(&mut self, new: Vec<Check>, goes_on: bool) {
         let mut checks = std::mem::take(&mut self.checks);
         if goes_on {
@@ -115,21 +110,19 @@ impl Session {
                 check.last = None;
             }
         }
-        let is_known = |checks: &[Check], check: &Check| {
-            checks.iter().any(|known| {
-                known.definition() == check.definition() && known.origin == check.origin
-            })
-        };
         for check in new {
-            if !(goes_on && is_known(&checks, &check)) {
-                // More than there may be are refused where they are read.
+            let is_present = checks.iter().any(|present| {
+                present.definition() == check.definition() && present.origin == check.origin
+            });
+            if !(goes_on && is_present) {
+                // Requests with too many checks were refused before.
                 let _ = session_check::add_check(&mut checks, check);
             }
         }
         self.checks = checks;
     }
 
-    /// Marks the checks of the task as those of one that its user stopped. Those that were added since it ended are not.
+    /// Marks the checks of a stopped task; those added after its end stay unmarked.
     pub(super) fn leave_task(&mut self) {
         let is_on = self.is_armed();
         if self.continues_task() {

@@ -1,4 +1,4 @@
-//! Progress of the check of a claim, in the session state.
+//! The progress of a claim's check, in the session state.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,46 +7,41 @@ use crate::limits::RunLimits;
 use crate::review::{RejectedTree, RequestedReview, Review, ReviewVerdict, SettingsMark};
 use crate::timestamp::Timestamp;
 
-/// Number of rejected work trees are remembered, and of how many of them what was objected to, in so many characters.
+/// Maximum rejected work trees that are remembered.
 const MAX_REJECTIONS: usize = 256;
 const MAX_OBJECTIONS: usize = 8;
 const OBJECTION_CHARS: usize = 600;
 
-/// Progress of the check of a claim.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ClaimVerification {
-    /// Phase of the run.
     pub phase: VerificationPhase,
-    /// Number of verifications have failed.
+    /// Failed verifications.
     pub attempts: u32,
-    /// After how many of them the run ends.
+    /// Failed verifications that end the run.
     pub max_attempts: u32,
-    /// Time of the last claim.
     pub claimed_at: Option<Timestamp>,
-    /// A claim needs a review as well. On unless its user turned it off.
+    /// A claim needs a review as well; on unless its user turned it off.
     pub review_wanted: bool,
-    /// `true` where a claim's checks have to be red without the change.
+    /// A claim's checks must be red without the change.
     pub prove: ProveMode,
-    /// Name of the scope of counted files, settled at the start of the run.
+    /// The scope of counted files, settled at the start of the run.
     pub scope: Option<String>,
-    /// The review that is waited for.
     pub asked: Option<RequestedReview>,
-    /// The last review that ended while it was waited for.
     pub review: Option<Review>,
-    /// The work trees that were rejected since the run began.
+    /// Since the run began.
     pub rejections: Vec<RejectedTree>,
-    /// The failure that was told last.
+    /// The failure that the model was told last.
     pub failure: Option<ReportedFailure>,
-    /// Unusual facts about the checks of the last claim.
+    /// Of the checks of the last claim.
     pub unusual: Vec<UnusualFact>,
-    /// Unusual facts that the user has accepted.
+    /// Accepted by the user.
     pub accepted: Vec<UnusualFact>,
-    /// The client's settings that bear on a reviewer, as the task began; `None` in a run of an older omo.
+    /// The client's settings about reviewers at the start of the task; `None` from an older omo.
     pub settings: Option<Vec<SettingsMark>>,
     /// Files that the checks write, from the top of the work tree: no part of the work.
     pub left_out: Vec<String>,
-    /// What stands for the environment that the run began with, which its checks get; `None` in a run of an older omo.
+    /// Id of the environment at the start of the run, which checks get; `None` from an older omo.
     pub environment: Option<String>,
 }
 
@@ -74,25 +69,28 @@ impl Default for ClaimVerification {
 }
 
 impl ClaimVerification {
-    /// The last claim failed by what only the user can accept.
+    /// `true` where the last claim failed by what only the user can accept.
     pub fn waits_for_user(&self) -> bool {
-        let is_open = |fact: &UnusualFact| self.is_for_user(fact) && !self.accepted.contains(fact);
-        self.failure.is_some() && self.unusual.iter().any(is_open)
+        self.failure.is_some()
+            && self
+                .unusual
+                .iter()
+                .any(|fact| self.is_for_user(fact) && !self.accepted.contains(fact))
     }
 
-    /// Only the user can accept it: no reviewer is asked about it.
+    /// `true` for what only the user can accept, and no reviewer is asked about.
     pub fn is_for_user(&self, fact: &UnusualFact) -> bool {
         self.review_wanted == fact.is_about_reviewer()
     }
 
-    /// What a review objected to on this work tree. Where a work tree has no id it may be any that had none.
+    /// The rejection of a work tree; one without an id matches any rejection without one.
     pub(crate) fn rejection_of(&self, tree: Option<&str>) -> Option<&RejectedTree> {
         self.rejections
             .iter()
             .find(|rejection| rejection.tree.as_deref() == tree)
     }
 
-    /// Notes that a work tree was rejected: asking once more does not undo that.
+    /// Notes a rejection, which another review does not undo.
     pub fn reject(&mut self, rejection: RejectedTree) {
         if self.rejection_of(rejection.tree.as_deref()).is_some() {
             return;
@@ -109,7 +107,7 @@ impl ClaimVerification {
         }
     }
 
-    /// The rejection that the review stands for which was asked for and has ended.
+    /// The rejection by the review that was asked for and has ended.
     pub fn pending_rejection(&self) -> Option<RejectedTree> {
         let (asked, review) = (self.asked.as_ref()?, self.review.as_ref()?);
         (review.verdict == ReviewVerdict::Rejected).then(|| RejectedTree {
@@ -119,29 +117,26 @@ impl ClaimVerification {
     }
 }
 
-/// Phase of a run between its start and its verdict.
+/// The phase of a run before its verdict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum VerificationPhase {
-    /// No claim yet, or the last one failed.
+    /// Before a claim, or after a failed one.
     Working,
-    /// The commands that decide are running.
     #[serde(rename = "gates")]
     Checks,
-    /// The independent reading is awaited.
+    /// A review is awaited.
     Review,
-    /// The work was proved.
     Verified,
 }
 
-/// A failure, and how often it was told on one work tree.
+/// A failure on a work tree.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ReportedFailure {
-    /// Which one, in a few words.
+    /// In a few words.
     pub what: String,
-    /// On which work tree.
     pub tree: Option<String>,
-    /// Number of times that the model was told.
+    /// Times that the model was told.
     pub told: u32,
 }

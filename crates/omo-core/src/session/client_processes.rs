@@ -3,12 +3,12 @@
 use super::Session;
 use crate::request_source::ClientProcess;
 
-/// Number of processes of the client are kept, the last ones.
+/// Maximum processes that are kept, the last ones.
 pub const MAX_CLIENTS: usize = 16;
 
 impl Session {
-    /// Keeps the process of the client that serves the session: it is told from a person's own processes by this,
-    /// whatever its environment and its own list of sessions say later.
+    /// Keeps the process of the session's client: it tells the model's processes from a person's,
+    /// whatever the environment says later.
     pub fn note_client(&mut self, client: ClientProcess) {
         if self.clients.contains(&client) {
             return;

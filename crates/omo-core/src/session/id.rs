@@ -1,36 +1,34 @@
-//! The one key of all state: which session a thing belongs to.
+//! The key of all state.
 
 use std::fmt;
 
 use serde::{Deserialize, Deserializer, Serialize, de};
 
-/// A session id of the client, checked: 1 to 128 of `A-Z a-z 0-9 _ -`.
+/// A session id of the client: 1 to 128 of `A-Z a-z 0-9 _ -`.
 ///
-/// Anything else, the empty string and `null` among them, names no session: omo never acts on
-/// it, and never builds a path from it.
+/// Any other text names no session: omo never acts on it, and never builds a path from it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 pub struct SessionId(String);
 
-/// The text is no session id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InvalidSessionId;
 
 impl SessionId {
-    /// The greatest length, in bytes.
+    /// In bytes.
     pub(crate) const MAX_LEN: usize = 128;
 
-    /// Checks a text and takes it as an id.
     pub fn parse(text: &str) -> Result<Self, InvalidSessionId> {
         let fits = (1..=Self::MAX_LEN).contains(&text.len());
-        let allowed = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-';
-        if fits && text.bytes().all(allowed) {
+        let has_only_allowed = text
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-');
+        if fits && has_only_allowed {
             Ok(Self(text.to_owned()))
         } else {
             Err(InvalidSessionId)
         }
     }
 
-    /// The id as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }

@@ -1,77 +1,66 @@
-//! What a session knows of the plan that it executes, and the command that its user typed last.
+//! The plan that a session executes, and the command that its user typed last.
 //!
-//! The truth about a plan run is its ledger, which the command keeps. Here stands the little of it
-//! that a hook needs: how far the run is, what comes next, and whether it waits for a person.
+//! The truth about a plan run is its ledger; here stands what a hook needs of it.
 
 use serde::{Deserialize, Serialize};
 
+use crate::text::first_chars;
 use crate::timestamp::Timestamp;
 
-/// A plan run as its session's entry shows it. The command writes it, and seals it.
+/// A plan run in its session's entry, which the command writes and seals.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct PlanRun {
-    /// The run's id.
     pub id: String,
-    /// The plan's path, as it was given.
     pub plan: String,
-    /// Number of tasks the plan has.
     pub total: u32,
-    /// Number of of them are proved done.
+    /// Tasks that are proved done.
     pub passed: u32,
-    /// Number of have failed.
     pub failed: u32,
-    /// Number of are done, and nothing proves them; `None` in what an older omo wrote and sealed.
+    /// Tasks that are done without proof; `None` from an older omo.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unproved: Option<u32>,
-    /// A reviewer has judged the whole, what is unproved included; `None` in what an older omo wrote and sealed.
+    /// A reviewer has judged the whole; `None` from an older omo.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub is_reviewed: Option<bool>,
-    /// Number of cannot begin, because of one that failed.
+    /// Tasks that wait for a failed one.
     pub blocked: u32,
-    /// The task that is under way.
     pub running: Option<String>,
-    /// Question to a person, in a few words, for a waiting run.
+    /// The question to a person of a waiting run, in a few words.
     pub waits: Option<String>,
-    /// The literal command that comes next, `omo agent next` say.
+    /// The next command, such as `omo agent next`.
     pub next: String,
-    /// End in one word; `None` for an open run.
+    /// The end in one word; `None` for an open run.
     pub ended: Option<String>,
-    /// Opening in this session.
     pub opened_at: Option<Timestamp>,
-    /// Last prompt of a person since then.
+    /// A person's last prompt since then.
     pub prompt_at: Option<Timestamp>,
-    /// `true` for an end or a question that the user was not told; `None` from an older omo.
+    /// The user was not told of the end or the question; `None` from an older omo.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub is_untold: Option<bool>,
-    /// Last write by the command.
     pub updated_at: Option<Timestamp>,
-    /// The store's mark on all of that: what something else than omo wrote does not bear it.
+    /// The store's mark: an entry that omo did not write bears none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seal: Option<String>,
 }
 
-/// End of a cancelled run.
 pub const CANCELLED: &str = "cancelled";
 
-/// State of a plan run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PlanRunStatus<'a> {
-    /// There is work to do.
     Executes,
-    /// A person is asked this.
+    /// The question to a person.
     Waits(&'a str),
-    /// End, with this word.
+    /// The end in one word.
     Ended(&'a str),
 }
 
-/// The greatest lengths of what is kept, in characters. More of it is of no use to a hook.
+/// Maximum characters of what is kept for hooks.
 const ID_CHARS: usize = 64;
 const PLAN_CHARS: usize = 1_000;
 const TEXT_CHARS: usize = 300;
 
 impl PlanRun {
-    /// State of the run.
     pub fn status(&self) -> PlanRunStatus<'_> {
         match (&self.ended, &self.waits) {
             (Some(word), _) => PlanRunStatus::Ended(word),
@@ -85,38 +74,37 @@ impl PlanRun {
         self.ended.is_none()
     }
 
-    /// `true` for an end or a question that the user was not told.
+    /// `true` where the user was not told of the end or the question.
     pub fn is_untold(&self) -> bool {
         self.is_untold == Some(true)
     }
 
-    /// `true` for a run that its user's words may continue: open, or ended badly.
+    /// `true` for a run that its user's words may continue: open, or with a bad end.
     pub fn can_resume(&self) -> bool {
         self.ended.as_deref() != Some("complete")
     }
 
-    /// The same, with nothing in it longer than a hook has use for.
+    /// The same, within the bounds of each text.
     #[must_use]
     pub fn bounded(self) -> Self {
-        let few = |text: String, max: usize| text.chars().take(max).collect::<String>();
         Self {
-            id: few(self.id, ID_CHARS),
-            plan: few(self.plan, PLAN_CHARS),
-            running: self.running.map(|text| few(text, ID_CHARS)),
-            waits: self.waits.map(|text| few(text, TEXT_CHARS)),
-            next: few(self.next, TEXT_CHARS),
-            ended: self.ended.map(|text| few(text, ID_CHARS)),
+            id: first_chars(&self.id, ID_CHARS),
+            plan: first_chars(&self.plan, PLAN_CHARS),
+            running: self.running.map(|text| first_chars(&text, ID_CHARS)),
+            waits: self.waits.map(|text| first_chars(&text, TEXT_CHARS)),
+            next: first_chars(&self.next, TEXT_CHARS),
+            ended: self.ended.map(|text| first_chars(&text, ID_CHARS)),
             ..self
         }
     }
 
-    /// This, as what follows `before`: what the hooks noted of the same run meanwhile stays, and what has become of it
-    /// since is to be told.
+    /// The run after `before`: the hooks' notes of the same run stay, and what happened since is to
+    /// be told.
     #[must_use]
     pub fn following(self, before: Option<&Self>) -> Self {
         let before = before.filter(|before| before.id == self.id);
         let is_untold = match (self.status(), before) {
-            // An ended run that this session has not seen open had ended before.
+            // A run that ended before this session saw it open.
             (PlanRunStatus::Executes | PlanRunStatus::Ended(CANCELLED), _)
             | (PlanRunStatus::Ended(_), None) => false,
             (status, Some(before)) if before.status() == status => before.is_untold(),
@@ -138,37 +126,39 @@ impl PlanRun {
         }
     }
 
-    /// `true` where the two say the same, whenever they were written.
+    /// `true` for equal content, whenever it was written.
     pub fn has_same_content(&self, other: &Self) -> bool {
-        let said = |run: &Self| Self {
+        self.content() == other.content()
+    }
+
+    fn content(&self) -> Self {
+        Self {
             updated_at: None,
             seal: None,
-            ..run.clone()
-        };
-        said(self) == said(other)
+            ..self.clone()
+        }
     }
 }
 
-/// A command that the user typed into a prompt, for the program that the model starts because of it:
-/// its arguments never pass through a shell.
+/// A typed command, for the program that the model starts: its arguments never pass through a
+/// shell.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TypedCommand {
-    /// Name without `/omo:`.
+    /// Without `/omo:`.
     pub name: String,
     /// Text behind the name, byte for byte.
     pub arguments: String,
-    /// Time of the command.
     pub at: Timestamp,
 }
 
 pub(crate) const MAX_ARGUMENTS_BYTES: usize = 4_096;
 const NAME_BYTES: usize = 64;
-/// Milliseconds for which the arguments of a typed command are used: 10 minutes.
+/// Milliseconds for which a typed command's arguments are used.
 pub const ARGUMENTS_KEPT_MILLIS: i64 = 10 * 60_000;
 
 impl TypedCommand {
-    /// A command to keep; `None` where its arguments or its name are too long.
+    /// A command to keep; `None` for too long a name or arguments.
     pub fn to_keep(name: &str, arguments: &str, at: Timestamp) -> Option<Self> {
         let is_short = arguments.len() <= MAX_ARGUMENTS_BYTES && name.len() <= NAME_BYTES;
         is_short.then(|| Self {
@@ -178,21 +168,21 @@ impl TypedCommand {
         })
     }
 
-    /// `true` where this is the command of that name, typed a short time before `now`.
+    /// `true` for that command, typed shortly before `now`.
     pub fn is_recent(&self, name: &str, now: Timestamp) -> bool {
         let age = now.millis_since(self.at);
         self.name == name && age.is_some_and(|age| age <= ARGUMENTS_KEPT_MILLIS)
     }
 }
 
-/// One command that a plan would have run: what its user is asked to agree to.
+/// A command of a plan, for its user's approval.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlannedCommand {
     /// The task that it checks.
     pub task: String,
-    /// The command, for a shell.
+    /// For a shell.
     pub command: String,
-    /// The folder that it runs in, from the project's top; `None` for the top itself.
+    /// Its folder, from the project's top; `None` for the top.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub folder: Option<String>,
 }

@@ -1,22 +1,21 @@
-//! Whose work an entry is, and what is left of one that is not omo's own.
+//! The author of an entry, and the rest of a foreign one.
 
 use super::rest::UlwRest;
 use super::{Session, UlwRun, UlwVerdict, VerdictKind};
 use crate::timestamp::Timestamp;
 
-/// Whose work an entry is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EntryProvenance {
-    /// omo's own, the last that it wrote, or nothing that needs a seal.
+    /// omo's last write, or nothing that needs a seal.
     Own,
-    /// Something else has written it, or nothing can tell.
+    /// Not omo, or unknown.
     Foreign,
-    /// omo's own, and not the last that it wrote.
+    /// An older write of omo.
     PutBack,
 }
 
 impl EntryProvenance {
-    /// Why nothing of the entry is believed; `None` where it is.
+    /// Reason to distrust the entry.
     pub fn distrust_reason(self) -> Option<&'static str> {
         match self {
             Self::Own => None,
@@ -27,8 +26,8 @@ impl EntryProvenance {
 }
 
 impl Session {
-    /// Forgets an entry that is not omo's own, as a run that ended as `released`: neither its checks nor its task, its
-    /// bounds or its verdict are believed. What was weakened stays named, and the clients stay known.
+    /// Forgets a foreign entry, as a run that ended as `released`: checks, task, bounds and
+    /// verdict. Weakenings stay named, and clients known.
     pub fn disown(&mut self, why: &str, now: Timestamp) {
         let UlwRun {
             stop_blocks,
@@ -58,17 +57,18 @@ impl Session {
         };
     }
 
-    /// `true` where the entry is what [`Session::disown`] leaves: it claims nothing.
+    /// `true` for an entry that [`Session::disown`] left.
     pub fn is_disowned(&self) -> bool {
-        let is_told = |verdict: &UlwVerdict| {
-            let whys = [EntryProvenance::Foreign, EntryProvenance::PutBack]
-                .map(EntryProvenance::distrust_reason);
-            verdict.kind == VerdictKind::Released && whys.contains(&Some(&*verdict.why))
-        };
-        !self.ulw.enabled && self.checks.is_empty() && self.verdict.as_ref().is_some_and(is_told)
+        let reasons = [EntryProvenance::Foreign, EntryProvenance::PutBack]
+            .map(EntryProvenance::distrust_reason);
+        !self.ulw.enabled
+            && self.checks.is_empty()
+            && self.verdict.as_ref().is_some_and(|verdict| {
+                verdict.kind == VerdictKind::Released && reasons.contains(&Some(&*verdict.why))
+            })
     }
 
-    /// The entry as it may be shown: where it is not omo's own, as one that was forgotten.
+    /// The entry to show: a foreign one is disowned.
     #[must_use]
     pub fn as_believed(&self, provenance: EntryProvenance, now: Timestamp) -> Self {
         let mut session = self.clone();

@@ -1,34 +1,31 @@
-//! Idle time of a run: between the end of a turn and the next prompt, after a usage limit, while an agent is awaited, and
-//! within a turn while a question waits or the machine sleeps. It is no part of the working time.
+//! Idle time of a run, which is no working time: between turns, after a usage limit, while an agent
+//! or an answer is awaited, and while the machine sleeps.
 
 use serde::{Deserialize, Serialize};
 
 use super::{Session, UlwRun};
 use crate::timestamp::Timestamp;
 
-/// The longest time between two entries of a transcript that is work as a whole; of a longer one, only so much is.
+/// Maximum minutes between two entries of a transcript that count as work.
 pub const LONGEST_STEP_MINUTES: u32 = 15;
 
-/// The begin of the turn whose time is not counted yet.
+/// The begin of the turn that is not counted yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TurnBegin {
-    /// At this moment.
     At(Timestamp),
-    /// At the first word of the model after this begin of a rest: the client goes on by itself, without a prompt.
+    /// The model's first word after the begin of this rest: the client continues without a prompt.
     AfterRest(Timestamp),
 }
 
-/// The time of a turn as its transcript tells it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TurnTime {
-    /// The first word of the model in a turn that began without a prompt.
+    /// The model's first word in a turn without a prompt.
     pub rest_ended_at: Option<Timestamp>,
-    /// Idle milliseconds.
     pub idle_millis: u64,
 }
 
-/// Idle milliseconds between two moments: of each step longer than [`LONGEST_STEP_MINUTES`] the rest. The times may stand in any order; one that lies outside is no step. Without any
-/// step nothing is known, and all of it is work.
+/// Idle milliseconds between two moments: what each step has beyond [`LONGEST_STEP_MINUTES`]. Times
+/// may be unordered, and those outside do not count. Without steps, all of it is work.
 pub fn idle_millis(
     times: impl IntoIterator<Item = Timestamp>,
     from: Timestamp,
@@ -56,38 +53,34 @@ pub fn idle_millis(
     idle
 }
 
-/// The last rest of a run. One that has ended stays, without its begin: a field that is left out of a state file keeps
-/// its old value there.
+/// The last rest of a run. An ended one stays without `since`: a field that is left out of a state
+/// file keeps its old value.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct UlwRest {
-    /// Start; `None` for an ended rest.
+    /// `None` for an ended rest.
     pub since: Option<Timestamp>,
-    /// Reason of the rest.
     pub reason: RestReason,
-    /// Names of the work that is awaited, for its user.
+    /// Awaited work, for the user.
     #[serde(default)]
     pub awaited: Vec<String>,
 }
 
-/// The reason of a rest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum RestReason {
-    /// The turn has ended, and the next prompt has not come.
+    /// The next prompt has not come.
     TurnEnded,
-    /// Background work, an agent or a wakeup is awaited.
+    /// Background work, an agent or a wakeup.
     AwaitsWork,
-    /// The model asked its user something.
+    /// A question to the user.
     AwaitsAnswer,
-    /// The client has met a usage limit.
     UsageLimit,
-    /// The turn has ended in another error of the API.
+    /// Another API error than a usage limit.
     ApiError,
 }
 
 impl UlwRest {
-    /// The rest as it stands in an entry once it has ended.
     pub(super) fn ended(self) -> Self {
         Self {
             since: None,
@@ -96,7 +89,7 @@ impl UlwRest {
         }
     }
 
-    /// Reason in a few words, such as ``agent `read the logs` ``; `None` where only the next prompt is missing.
+    /// In a few words, such as ``agent `read the logs` ``; `None` where only a prompt is missing.
     pub fn awaited_words(&self) -> Option<String> {
         match self.reason {
             RestReason::TurnEnded => None,
@@ -110,7 +103,7 @@ impl UlwRest {
 }
 
 impl UlwRun {
-    /// The moment from which on the run was not worked on.
+    /// Start of the present idle time.
     pub(super) fn idle_since(&self) -> Option<Timestamp> {
         let paused = self.paused.as_ref().and_then(|pause| pause.at);
         let rests = self.rest.as_ref().and_then(|rest| rest.since);
@@ -119,7 +112,7 @@ impl UlwRun {
 }
 
 impl Session {
-    /// Begins a rest, or goes on with the one that has not ended.
+    /// Begins a rest, or continues an open one.
     pub fn rest(&mut self, reason: RestReason, awaited: Vec<String>, now: Timestamp) {
         if self.is_armed() {
             let since = self
@@ -136,7 +129,7 @@ impl Session {
         }
     }
 
-    /// The begin of the turn whose time is not counted yet; `None` where no time is counted.
+    /// The begin of the turn that is not counted yet, if any.
     pub fn turn_begin(&self) -> Option<TurnBegin> {
         let run = self.active_run().filter(|run| run.paused.is_none())?;
         if let Some(since) = run.rest.as_ref().and_then(|rest| rest.since) {
@@ -152,7 +145,7 @@ impl Session {
         counted.flatten().max().map(TurnBegin::At)
     }
 
-    /// Counts the time of the turn since [`Session::turn_begin`], which moves with the hook that asked.
+    /// Counts the time of the turn since [`Session::turn_begin`], which moves with the asking hook.
     pub fn count_turn(&mut self, turn: TurnTime) {
         if self.is_armed() {
             if let Some(at) = turn.rest_ended_at {
@@ -162,7 +155,7 @@ impl Session {
         }
     }
 
-    /// Ends a rest: a prompt has come, or the run itself ends.
+    /// Ends a rest, at a prompt or the end of the run.
     pub fn end_rest(&mut self, now: Timestamp) {
         let Some(rest) = self.ulw.rest.take() else {
             return;
@@ -170,7 +163,7 @@ impl Session {
         let since = rest.since;
         self.ulw.rest = Some(rest.ended());
         let Some(since) = since else { return };
-        // From a pause on the run waits all the same, and that is counted when it goes on.
+        // Time in a pause is counted when the run resumes.
         let until = self
             .ulw
             .paused

@@ -1,16 +1,16 @@
-//! The task of a run: its beginning, where other programs look for it, all of it, and what was asked for later.
+//! The task of a run: its beginning for other programs, all of it, and later requests.
 
 use super::UlwRun;
 
 pub(crate) const TASK_CHARS: usize = 500;
 pub(crate) const TASK_BYTES: usize = 16 * 1024;
 const MAX_LATER_BYTES: usize = TASK_BYTES + 1024;
-/// Number of times something may be added to a task.
+/// Maximum later requests.
 const MAX_LATER: usize = 64;
 const LEFT_OUT: &str = "[omo] what was added here is not kept";
 
 impl UlwRun {
-    /// All of the task, as far as it is kept.
+    /// The whole task, as far as it is kept.
     pub fn full_task(&self) -> Option<&str> {
         self.whole_task.as_deref().or(self.task.as_deref())
     }
@@ -22,7 +22,6 @@ impl UlwRun {
             .or_else(|| self.full_task())
     }
 
-    /// `true` where this is what the user asked for last.
     pub(super) fn was_asked_last(&self, task: Option<&str>) -> bool {
         self.asked_last() == task.map(kept_part).as_deref()
     }
@@ -36,7 +35,7 @@ impl UlwRun {
         (self.task, self.whole_task, self.asked_later) = (task, whole, later);
     }
 
-    /// Takes what the user asks for: the task, or, where there is one, more of it.
+    /// Adds the user's request: the task, or more of it.
     pub(super) fn add_request(&mut self, text: &str) {
         let text = kept_part(text);
         if self.task.is_none() {
@@ -48,12 +47,8 @@ impl UlwRun {
         if self.asked_last() != Some(&text) {
             self.asked_later.push(text);
         }
-        // What was asked for last counts most; the task itself stays.
-        let is_too_much = |later: &[String]| {
-            later.len() > MAX_LATER
-                || later.iter().map(String::len).sum::<usize>() > MAX_LATER_BYTES
-        };
-        while is_too_much(&self.asked_later) && self.asked_later.len() > 1 {
+        // The last request counts most; the task itself stays.
+        while self.asked_later.len() > 1 && is_too_much(&self.asked_later) {
             let is_marked = self
                 .asked_later
                 .first()
@@ -66,13 +61,16 @@ impl UlwRun {
     }
 }
 
-/// As much of a text as is kept, and what is left out. Characters that only control a terminal would take six times
+/// The kept part of a text, and a note about the rest. Control characters would take six times
 /// their room.
 fn kept_part(text: &str) -> String {
-    let is_plain = |char: char| !char.is_control() || matches!(char, '\n' | '\t');
     let text: String = text
         .chars()
-        .map(|char| if is_plain(char) { char } else { ' ' })
+        .map(|char| match char {
+            '\n' | '\t' => char,
+            char if char.is_control() => ' ',
+            char => char,
+        })
         .collect();
     if text.len() <= TASK_BYTES {
         return text;
@@ -85,6 +83,10 @@ fn kept_part(text: &str) -> String {
         "{}{note}",
         end.and_then(|end| text.get(..end)).unwrap_or_default()
     )
+}
+
+fn is_too_much(later: &[String]) -> bool {
+    later.len() > MAX_LATER || later.iter().map(String::len).sum::<usize>() > MAX_LATER_BYTES
 }
 
 #[cfg(test)]

@@ -1,44 +1,38 @@
-//! A task list that is not done, as the project that it works in remembers it: enough to offer it to
-//! the user of a new session there.
+//! An open task list as its project remembers it, to offer it to a new session.
 //!
-//! The truth stands in the session's own files. This is a note that the command keeps, so that the start of
-//! a session of the client costs one small file and not a search.
+//! The truth stands in the session's files; this note saves the start of a session a search.
 
 use serde::{Deserialize, Serialize};
 
+use crate::text::first_chars;
 use crate::timestamp::Timestamp;
 
-/// A session that is not done.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct OpenTaskList {
-    /// The session's id.
     pub id: String,
-    /// Goal of the session.
     pub goal: String,
-    /// Phase in the word of the file, such as `PLANNING`.
+    /// The word of the file, such as `PLANNING`.
     pub phase: String,
-    /// Number of tasks it has, the one that verifies them left out.
+    /// Without the task that verifies the others.
     pub total: u32,
-    /// Number of of them are done.
     pub done: u32,
-    /// Last write by the command.
     pub updated_at: Option<Timestamp>,
-    /// The store's mark on all of that: what something else than omo wrote does not bear it.
+    /// The store's mark: a note that omo did not write bears none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seal: Option<String>,
 }
 
-/// The greatest lengths of what is kept, in characters.
+/// Maximum characters.
 const ID_CHARS: usize = 128;
 const GOAL_CHARS: usize = 200;
 const PHASE_CHARS: usize = 32;
 
-/// Milliseconds for which an idle session is offered: seven days.
+/// Milliseconds for which an idle list is offered: seven days.
 const OFFERED_MILLIS: i64 = 7 * 24 * 60 * 60 * 1_000;
 
 impl OpenTaskList {
-    /// `true` where it is still offered. After that time the user knows of it, or has forgotten it for good.
+    /// `true` while it is offered; later its user knows of it, or has forgotten it.
     pub fn is_offered(&self, now: Timestamp) -> bool {
         self.updated_at.is_some_and(|at| {
             now.millis_since(at)
@@ -46,19 +40,18 @@ impl OpenTaskList {
         })
     }
 
-    /// The same, with nothing in it longer than a line has room for.
+    /// The same, within the bounds of a line.
     #[must_use]
     pub fn bounded(self) -> Self {
-        let few = |text: &str, max: usize| text.chars().take(max).collect::<String>();
         Self {
-            id: few(&self.id, ID_CHARS),
-            goal: few(&self.goal, GOAL_CHARS),
-            phase: few(&self.phase, PHASE_CHARS),
+            id: first_chars(&self.id, ID_CHARS),
+            goal: first_chars(&self.goal, GOAL_CHARS),
+            phase: first_chars(&self.phase, PHASE_CHARS),
             ..self
         }
     }
 
-    /// The line that goes on with it, as its user types it.
+    /// The line that its user types to resume it.
     pub(crate) fn resume_line(&self) -> String {
         let id = &self.id;
         match &*self.phase {
@@ -68,25 +61,28 @@ impl OpenTaskList {
         }
     }
 
-    /// `true` where the two say the same, whenever they were written.
+    /// `true` for equal content, whenever it was written.
     pub fn has_same_content(&self, other: &Self) -> bool {
-        let said = |session: &Self| Self {
+        self.content() == other.content()
+    }
+
+    fn content(&self) -> Self {
+        Self {
             updated_at: None,
             seal: None,
-            ..session.clone()
-        };
-        said(self) == said(other)
+            ..self.clone()
+        }
     }
 }
 
 const PLAN_NAME_PREFIX: &str = "session ";
 
-/// Name of a session's run, in the place of a plan's path.
+/// The name of a session's run, in the place of a plan's path.
 pub fn task_list_plan_name(id: &str) -> String {
     format!("{PLAN_NAME_PREFIX}{id}")
 }
 
-/// The session that a run is of, by what stands in the place of its plan's path; `None` for a plan.
+/// The session of a run, by the name in the place of a plan's path; `None` for a plan.
 pub fn task_list_id(plan: &str) -> Option<&str> {
     plan.strip_prefix(PLAN_NAME_PREFIX)
         .filter(|id| crate::session::id::SessionId::parse(id).is_ok())

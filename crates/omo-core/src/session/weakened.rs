@@ -1,9 +1,8 @@
-//! Weakenings since the start of a run: the ending line, every status and the log name them.
+//! Weakenings since the start of a run, which the ending line, every status and the log name.
 
 use serde::{Deserialize, Serialize};
 
-use super::{Session, UlwTrigger, UlwVerdict, VerdictKind};
-use crate::check::counterfactual::UnusualFact;
+use super::{Session, UlwTrigger, VerdictKind};
 use crate::check::session_check::{self, Check, CheckOrigin};
 use crate::text::sanitize;
 use crate::timestamp::Timestamp;
@@ -12,39 +11,36 @@ pub(crate) const MAX_WEAKENED: usize = 32;
 
 const WEAKENING_CHARS: usize = 160;
 
-/// One change after which a claim proves less than it did when the run began.
+/// A change by which a claim proves less.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct CheckWeakening {
-    /// Time of the change.
     pub at: Timestamp,
-    /// Author of the change.
     pub by: ChangedBy,
-    /// The change in a few words that follow a comma: ``check `tests` removed``.
+    /// In a few words behind a comma, such as ``check `tests` removed``.
     pub what: String,
 }
 
-/// Author of a change of a run's judges.
+/// The author of a change of a run's judges.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum ChangedBy {
-    /// The user, with a line typed in the client.
+    /// A line that the user typed in the client.
     Typed,
-    /// `omo` at a terminal, where a person answered.
+    /// `omo` at a terminal, with a person's answer.
     Terminal,
-    /// A process above which no client and no person was found.
+    /// A process below no client and no person.
     Detached,
-    /// omo itself, which could not hold the run to what it began with.
+    /// omo itself, which could not keep the run's judges.
     Omo,
 }
 
 impl ChangedBy {
-    /// `true` where a person made the change, as far as can be told.
+    /// `true` for a person, as far as can be told.
     pub fn is_person(self) -> bool {
         matches!(self, Self::Typed | Self::Terminal)
     }
 
-    /// The words for people.
     pub fn word(self) -> &'static str {
         match self {
             Self::Typed => "typed in the session",
@@ -56,9 +52,9 @@ impl ChangedBy {
 }
 
 impl Session {
-    /// What was weakened stays named until a run was verified. A run that is turned on while it is on is still
-    /// the same one: what it is held to less from now on is named as well.
-    /// Of a task that another one replaces, nothing is named any more.
+    /// Keeps weakenings until a run was verified. A run that is turned on again stays the same run:
+    /// what it is held to less is named as well. Nothing is named of a task that another one
+    /// replaces.
     pub(super) fn keep_weakened(&mut self, earlier: &Self, is_same_task: bool, now: Timestamp) {
         let by = if self.ulw.trigger == Some(UlwTrigger::Cli) {
             ChangedBy::Terminal
@@ -81,11 +77,10 @@ impl Session {
         }
         if !is_same_task {
             let ended = earlier.verdict.as_ref().map_or(now, |verdict| verdict.at);
-            let is_kept =
-                |weakening: &CheckWeakening| weakening.at > ended && !weakening.by.is_person();
             let is_replaced = earlier.continues_task();
-            self.weakened
-                .retain(|weakening| !is_replaced || is_kept(weakening));
+            self.weakened.retain(|weakening| {
+                !is_replaced || weakening.at > ended && !weakening.by.is_person()
+            });
             return;
         }
         for what in session_check::describe_weakening(&earlier.checks, &self.checks, false) {
@@ -94,13 +89,7 @@ impl Session {
         if earlier.verification.review_wanted && !self.verification.review_wanted {
             self.note_weakening(by, "the review turned off", now);
         }
-        let is_held = |session: &Self| {
-            session
-                .checks
-                .iter()
-                .any(|check| session.needs_proof(check))
-        };
-        if is_held(earlier) && !is_held(self) {
+        if earlier.needs_any_proof() && !self.needs_any_proof() {
             self.note_weakening(
                 by,
                 "checks need not be red without the change any more",
@@ -138,7 +127,11 @@ impl Session {
         }
     }
 
-    /// Takes these checks in the place of those that decided so far, and notes what that weakens.
+    fn needs_any_proof(&self) -> bool {
+        self.checks.iter().any(|check| self.needs_proof(check))
+    }
+
+    /// Replaces the checks, and notes what that weakens.
     pub fn change_checks(&mut self, checks: Vec<Check>, by: ChangedBy, now: Timestamp) {
         let old = std::mem::replace(&mut self.checks, checks);
         for what in session_check::describe_weakening(&old, &self.checks, by == ChangedBy::Detached)
@@ -147,7 +140,7 @@ impl Session {
         }
     }
 
-    /// Accepts what only the user can accept of the last claim: of one check, or of all. Gives the lines.
+    /// Accepts for the user what is unusual about one check, or all; gives the lines.
     pub fn accept_unusual(
         &mut self,
         name: Option<&str>,
@@ -155,10 +148,9 @@ impl Session {
         now: Timestamp,
     ) -> Vec<String> {
         let unusual = std::mem::take(&mut self.verification.unusual);
-        let is_of = |fact: &UnusualFact| {
+        let (accepted, rest): (Vec<_>, Vec<_>) = unusual.into_iter().partition(|fact| {
             self.verification.is_for_user(fact) && name.is_none_or(|name| fact.check == name)
-        };
-        let (accepted, rest): (Vec<_>, Vec<_>) = unusual.into_iter().partition(is_of);
+        });
         self.verification.unusual = rest;
         let lines: Vec<String> = accepted.iter().map(|fact| fact.line.clone()).collect();
         for line in &lines {
@@ -168,7 +160,7 @@ impl Session {
         lines
     }
 
-    /// Names the checks that run under an approval which no person is known to have given.
+    /// Names the checks under an approval without a known person.
     pub fn note_unproved_approval(&mut self, by: ChangedBy, at: Timestamp) {
         if by.is_person() {
             return;
@@ -191,15 +183,14 @@ impl Session {
         }
     }
 
-    /// Notes that a claim proves less from now on. What its user types before a run begins, or after one was
-    /// verified, weakens none.
+    /// Notes that a claim proves less. A change before a run, or after a verified one, weakens
+    /// nothing.
     pub fn note_weakening(&mut self, by: ChangedBy, what: &str, now: Timestamp) {
-        let is_verified = |verdict: &UlwVerdict| verdict.kind == VerdictKind::Verified;
         let has_run = self.is_armed()
             || self
                 .verdict
                 .as_ref()
-                .is_some_and(|verdict| !is_verified(verdict));
+                .is_some_and(|verdict| verdict.kind != VerdictKind::Verified);
         if !has_run && by.is_person() {
             return;
         }

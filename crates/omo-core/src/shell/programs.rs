@@ -1,53 +1,52 @@
 //! The table of programs: the roles of each, by its name.
 
-/// A property of a program or a word of the shell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
-    /// A word of the shell before a command, such as `then`.
+    /// A word before a command, such as `then`.
     Keyword,
-    /// A word of a command over several lines, such as a loop.
+    /// A word of a compound command, such as `for`.
     Compound,
-    /// A word behind which the same shell runs a command.
+    /// A word before a command of the same shell, such as `exec`.
     Prefix,
     /// A program that runs the command behind its options, such as `timeout`.
     Wrapper,
     /// A wrapper where a subcommand says so, such as `uv run`.
     ToolWrapper,
-    /// A program that runs a command somewhere in its arguments, such as `find`.
+    /// A program with a command in its arguments, such as `find`.
     Runner,
-    /// A program that runs shell text.
     Shell,
     /// A program that runs a script by its path, or from standard input.
     Interpreter,
-    /// A program that runs tasks or code of the project, and no program that its arguments name.
+    /// A program that runs tasks or code of the project.
     TaskRunner,
     /// A command of one word that checks something.
     TestRunner,
-    /// A command that does nothing that can fail, or that only tells of the machine.
+    /// A command that cannot fail, or that only describes the machine.
     Idle,
-    /// A command that prints files, or what comes in by a pipe.
+    /// A command that prints files or its input.
     Printer,
-    /// A program that judges the output of another one.
+    /// A program that judges output.
     OutputJudge,
-    /// A program that reads, compares or compiles the files that it is given: it runs none of them, and no tests.
+    /// A program that reads, compares or compiles files, without running them or tests.
     Reader,
-    /// A builtin that gives variables to everything behind it.
+    /// A builtin that sets variables for the commands behind it.
     VariableSetter,
-    /// A word that a script may begin with.
+    /// A word that may begin a script.
     ScriptStart,
-    /// A builtin that only says where and with what the next command runs.
+    /// A builtin that sets the folder or the environment of the next command.
     Context,
-    /// A program at the start of a command of a plan.
+    /// A program at the start of a plan's command.
     PlanCommand,
-    /// One whose name is a word of a plan's sentences as well.
+    /// A [`Role::PlanCommand`] that is a word of sentences as well.
     PlanWord,
-    /// A program at the start of a command that is pasted into a prompt.
+    /// A program at the start of a pasted command.
     PromptCommand,
-    /// One whose name is common in sentences: only a sign of a shell makes it a command.
+    /// A [`Role::PromptCommand`] that is a word of sentences: only a sign of a shell makes it a
+    /// command.
     PromptWord,
 }
 
-/// The roles of programs. A name may stand in several rows.
+/// A name may stand in several rows.
 const TABLE: [(&[Role], &str); 30] = [
     (
         &[Role::Keyword, Role::Compound, Role::Prefix],
@@ -190,41 +189,39 @@ pub fn has_role(name: &str, role: Role) -> bool {
     programs_of(role).any(|known| known == name)
 }
 
-/// The programs of a role: for who asks often, and keeps them.
 pub fn programs_of(role: Role) -> impl Iterator<Item = &'static str> {
     let rows = TABLE.iter().filter(move |(roles, _)| roles.contains(&role));
     rows.flat_map(|(_, names)| names.split_ascii_whitespace())
 }
 
-/// `true` where a program only reads or compiles the files that it is given: one of [`Role::Reader`], or a compiler for
-/// another system.
+/// `true` for a [`Role::Reader`] or a compiler for another system.
 pub(crate) fn is_reader(name: &str) -> bool {
     has_role(name, Role::Reader) || is_cross_compiler(name)
 }
 
-/// `true` where this is a compiler for another system: `x86_64-linux-gnu-gcc`.
+/// `true` for a name such as `x86_64-linux-gnu-gcc`.
 fn is_cross_compiler(name: &str) -> bool {
     name.rsplit_once('-')
         .is_some_and(|(_, last)| matches!(last, "gcc" | "g++" | "cc" | "clang"))
 }
 
-/// `true` where a program runs the command that it is given as words: `timeout 60 ./check`, `uv run pytest`.
+/// `true` for a program that runs its arguments: `timeout 60 ./check`, `uv run pytest`.
 pub fn is_wrapper(name: &str, arguments: &[impl AsRef<str>]) -> bool {
     let mut verbs = arguments
         .iter()
         .map(AsRef::as_ref)
         .filter(|word| !word.starts_with('-'));
     match name {
-        // It tells of a command.
+        // `command -v` describes a command.
         "command" => !arguments
             .first()
             .is_some_and(|word| word.as_ref().eq_ignore_ascii_case("-v")),
         _ if !has_role(name, Role::ToolWrapper) => has_role(name, Role::Wrapper),
-        // `run` is for a script of `package.json`.
+        // `run` takes a script of `package.json`.
         "npm" | "pnpm" | "yarn" | "bun" => verbs
             .next()
             .is_some_and(|verb| matches!(verb, "exec" | "dlx" | "x")),
-        // `run` is for a task of its own file.
+        // `run` takes a task of its own file.
         "mise" => verbs
             .next()
             .is_some_and(|verb| matches!(verb, "exec" | "x")),
@@ -234,7 +231,7 @@ pub fn is_wrapper(name: &str, arguments: &[impl AsRef<str>]) -> bool {
     }
 }
 
-/// A command from behind the programs that only start it in another way.
+/// A command behind its wrappers.
 pub fn without_wrappers<W: AsRef<str>>(words: &[W]) -> &[W] {
     let Some((program, arguments)) = words.split_first() else {
         return words;
@@ -242,13 +239,12 @@ pub fn without_wrappers<W: AsRef<str>>(words: &[W]) -> &[W] {
     if !is_wrapper(program_name(program.as_ref()), arguments) {
         return words;
     }
-    let is_own = |word: &str| {
-        word.starts_with(['-', '+']) || word.contains('=') || word.starts_with(char::is_numeric)
-    };
     let mut commands = (0..arguments.len()).filter(|at| {
-        arguments
-            .get(*at)
-            .is_some_and(|word| !is_own(word.as_ref()))
+        arguments.get(*at).map(AsRef::as_ref).is_some_and(|word| {
+            !word.starts_with(['-', '+'])
+                && !word.contains('=')
+                && !word.starts_with(char::is_numeric)
+        })
     });
     // The verb of a tool stands before the command: `uv run pytest`.
     let verbs = usize::from(has_role(program_name(program.as_ref()), Role::ToolWrapper));
@@ -256,7 +252,7 @@ pub fn without_wrappers<W: AsRef<str>>(words: &[W]) -> &[W] {
     without_wrappers(arguments.get(command..).unwrap_or_default())
 }
 
-/// The name of a program without its folder, its version and the ending that it has on Windows.
+/// The name without folder, version and the ending on Windows.
 pub fn program_name(program: &str) -> &str {
     let name = program.rsplit(['/', '\\']).next().unwrap_or(program);
     let name = [".exe", ".cmd", ".bat"]
@@ -264,7 +260,7 @@ pub fn program_name(program: &str) -> &str {
         .find_map(|ending| name.strip_suffix(ending))
         .unwrap_or(name);
     let bare = name.trim_end_matches(|char: char| char.is_ascii_digit() || char == '.');
-    // `gcc-13`, and not what is no name without it: `.`.
+    // `gcc-13`; `.` is no version without a name.
     let bare = if bare.len() < name.len() {
         bare.strip_suffix('-').unwrap_or(bare)
     } else {

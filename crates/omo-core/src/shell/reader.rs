@@ -1,4 +1,4 @@
-//! Reads a line of shell letter by letter.
+//! A reader of shell text, letter by letter.
 
 use std::iter::Peekable;
 use std::str::Chars;
@@ -6,10 +6,10 @@ use std::str::Chars;
 use super::{Joint, Part, PartKind};
 use crate::shell::programs::{Role, has_role, program_name};
 
-/// Greatest number of levels of groups and substitutions.
+/// Maximum levels of groups and substitutions.
 pub(super) const MAX_DEPTH: usize = 40;
 
-/// A here-document whose lines are still to come.
+/// A here-document whose lines follow.
 struct Waiting {
     end: String,
     strips_tabs: bool,
@@ -21,7 +21,7 @@ pub(super) struct Reader<'t> {
     chars: Peekable<Chars<'t>>,
     waiting: Vec<Waiting>,
     depth: usize,
-    /// Levels of `((` around what is read: most likely a sum, in which `<<` begins no here-document.
+    /// Levels of `((`: most likely a sum, in which `<<` begins no here-document.
     sums: usize,
     keeps_windows_paths: bool,
     pub(super) is_too_deep: bool,
@@ -37,7 +37,7 @@ enum WordPlace {
     HereString,
 }
 
-/// The command that is being put together, behind those before it.
+/// The present command, behind those before it.
 #[derive(Default)]
 struct Building {
     parts: Vec<Part>,
@@ -48,10 +48,9 @@ struct Building {
     word: Option<String>,
     is_quoted: bool,
     place: WordPlace,
-    /// Levels of `${` in the word.
     braces: usize,
     is_piped: bool,
-    /// Number of the command's words that are shells.
+    /// Shells among the command's words.
     shells: usize,
     /// Index of the group that ended right before: redirections and a joint may follow.
     ended_group: Option<usize>,
@@ -160,7 +159,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// The parts up to a sign that closes a group, or up to the end.
+    /// The parts up to `end`, or to the end of the text.
     pub(super) fn parts(&mut self, end: Option<char>) -> Vec<Part> {
         let mut building = Building::default();
         while let Some(char) = self.chars.next() {
@@ -182,7 +181,7 @@ impl<'t> Reader<'t> {
                 '"' => self.double_quoted(&mut building),
                 '$' if self.chars.next_if_eq(&'\'').is_some() => self.escaped_quoted(&mut building),
                 '$' if next == Some('"') => {}
-                // The number of the shell.
+                // The number of the shell, `$$`.
                 '$' if self.chars.next_if_eq(&'$').is_some() => building.push('$'),
                 '$' => {
                     building.braces +=
@@ -254,7 +253,7 @@ impl<'t> Reader<'t> {
         building.parts
     }
 
-    /// `${ command; }` or `${|command; }`, and not `${name}`, behind its dollar sign.
+    /// `true` for `${ command; }` and `${|command; }`, behind the dollar sign.
     fn opens_command(&self) -> bool {
         let mut ahead = self.chars.clone();
         ahead.next() == Some('{')
@@ -283,7 +282,7 @@ impl<'t> Reader<'t> {
         self.end_word(building);
     }
 
-    /// Skips the number of a file that is open already, or the sign that closes one: `2>&1` and `<&-` name no file.
+    /// Skips `1` and `-` of `2>&1` and `<&-`, which name no file.
     fn skip_open_file(&mut self) -> bool {
         let open = std::iter::from_fn(|| {
             self.chars
@@ -292,8 +291,8 @@ impl<'t> Reader<'t> {
         open.count() > 0
     }
 
-    /// A shell runs the here-documents that those before it in its pipeline read, and the words that the last of
-    /// them writes.
+    /// A shell runs the here-documents of its pipeline, and the words that the last command before
+    /// it writes.
     fn end_command(&mut self, building: &mut Building, joint: Joint) {
         self.end_word(building);
         if building.is_piped && building.shells > 0 {
@@ -321,7 +320,7 @@ impl<'t> Reader<'t> {
         group
     }
 
-    /// Goes one level down, unless that is too deep: then nothing more is read.
+    /// Reads one level down; nothing more is read below [`MAX_DEPTH`].
     fn nested(&mut self, inner: impl FnOnce(&mut Self) -> Vec<Part>) -> Vec<Part> {
         if self.depth == MAX_DEPTH {
             self.is_too_deep = true;
@@ -342,7 +341,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// `$'…'`, in which a backslash begins a letter by its name or its number.
+    /// `$'…'`, with escapes by name or number.
     fn escaped_quoted(&mut self, building: &mut Building) {
         building.is_quoted = true;
         building.word.get_or_insert_default();
@@ -364,7 +363,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// The letter of a number that begins with these digits and goes on to so many.
+    /// The character of a number that begins with `begun`, of at most `most` digits.
     fn numbered(&mut self, begun: &str, radix: u32, most: usize) -> char {
         let mut digits = begun.to_owned();
         while digits.len() < most
@@ -392,7 +391,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// Within double quotes a backslash stands for itself but before a few signs.
+    /// Within double quotes a backslash escapes only a few signs.
     fn escaped(&mut self, building: &mut Building) {
         match self
             .chars
@@ -435,7 +434,7 @@ impl<'t> Reader<'t> {
         building.push_substitution(group);
     }
 
-    /// Reads another text, one level down: a script, or one in which only substitutions are run.
+    /// Reads another text, one level down: a script, or only the substitutions in it.
     fn nested_text(&mut self, text: &str, is_script: bool) -> Vec<Part> {
         let mut reader = Reader::new(text, self.depth, self.keeps_windows_paths);
         let parts = reader.nested(|reader| {
@@ -524,7 +523,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// Commands that are run within a text that is none itself.
+    /// Commands within a text that is no command.
     fn substitutions(&mut self) -> Vec<Part> {
         let mut building = Building::default();
         while let Some(char) = self.chars.next() {
@@ -539,12 +538,12 @@ impl<'t> Reader<'t> {
     }
 }
 
-/// The text that a command writes, where its words tell.
+/// The text that a command such as `echo` writes.
 fn written(part: &Part) -> Option<String> {
     let PartKind::Command(words) = &part.kind else {
         return None;
     };
-    // Others may stand before it: `then echo`, `command printf`.
+    // Words before the command: `then echo`, `command printf`.
     let mut words = words
         .iter()
         .skip_while(|word| !matches!(program_name(word), "echo" | "printf"));
@@ -558,7 +557,7 @@ fn written(part: &Part) -> Option<String> {
     )
 }
 
-/// `true` where a substitution stands for the folder that the shell is in.
+/// `true` for a substitution that is the present folder.
 fn is_pwd(group: &[Part]) -> bool {
     matches!(group, [Part { kind: PartKind::Command(words), written_files, .. }] if written_files.is_empty() && *words == ["pwd"])
 }

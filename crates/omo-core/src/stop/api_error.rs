@@ -1,12 +1,12 @@
-//! Meaning of an API error for a run.
+//! The effect of an API error on a run.
 
 use crate::session::PauseReason;
 use crate::session::rest::RestReason;
 
-/// Reason to pause a run whose turn ended in this error of the client.
+/// The pause that an error causes.
 ///
-/// Rate limits, overload and anything unknown leave it on: the client retries, or the user goes
-/// on when the limit is over. An error that only a person can fix makes the run wait for that person.
+/// Rate limits, overload and unknown errors leave the run on: the client retries, or the user
+/// continues after the limit. An error that only a person can fix waits for them.
 pub fn pause_reason(error: &str) -> Option<PauseReason> {
     const NEEDS_A_PERSON: [&str; 8] = [
         "authentication_failed",
@@ -23,7 +23,7 @@ pub fn pause_reason(error: &str) -> Option<PauseReason> {
         .then_some(PauseReason::ApiError)
 }
 
-/// The rest that follows from an error.
+/// The rest that an error causes.
 pub fn rest_reason(error: Option<&str>) -> RestReason {
     match error {
         Some("rate_limit" | "rate_limit_error" | "usage_limit") => RestReason::UsageLimit,

@@ -1,77 +1,73 @@
-//! How a claim becomes a verdict: the checks, then the review, both on the present work tree.
+//! The way from a claim to a verdict: the checks, then the review, both on the present work tree.
 //!
-//! A claim is text, and text never verifies: it only starts the check. What the check found comes
-//! in as data; which of it counts is decided here.
+//! A claim is text, and text never verifies: it only starts the check.
 
 use crate::check::counterfactual::{Counterfactual, UnusualFact};
 use crate::check::printed_output::PrintedOutput;
-use crate::check::session_check::{Check, CheckRecord, CheckVerdict};
+use crate::check::session_check::{CheckRecord, CheckVerdict};
 use crate::check::test_report::TestReport;
-use crate::review::{AgreementRefusal, RejectedTree, RequestedReview, Review, ReviewVerdict};
+use crate::review::{AgreementRefusal, RejectedTree, RequestedReview, ReviewVerdict};
 use crate::session::Session;
 use crate::session::claim_state::{ClaimVerification, ReportedFailure, VerificationPhase};
 use crate::timestamp::Timestamp;
 
-/// Worth of a claim after all of its judges.
+/// The worth of a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ClaimJudgement {
-    /// All checks are green and the review verified, whichever of them there are, on the present
-    /// work tree.
+    /// All checks are green and the review verified, as far as they exist, on the present work
+    /// tree.
     Verified,
-    /// There is no check and no review that could.
+    /// Without a check and a review.
     NothingToJudgeBy,
-    /// A check is red, the review objects, or it was asked for and not had.
+    /// A red check, a rejection, or a review that was asked for and not had.
     Failed,
-    /// The checks are green, and a review of the present work tree is asked for.
+    /// Green checks; a review of the present work tree is asked for.
     ReviewWanted {
-        /// One was asked for already, and did not verify.
+        /// A review was asked for already, and did not verify.
         again: bool,
     },
 }
 
 impl ClaimJudgement {
-    /// `true` where it counts as a failed claim.
     pub(crate) fn is_failed_attempt(self) -> bool {
         matches!(self, Self::Failed | Self::ReviewWanted { again: true })
     }
 }
 
-/// Findings when a claim was checked.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ClaimFindings {
-    /// The id of the files; `None` where they could not be read.
+    /// Id of the files; `None` for unreadable ones.
     pub tree: Option<String>,
-    /// Their folder at the beginning of the run, if it is gone: it was moved, or a folder around it.
+    /// The project's folder at the start of the run, if it was moved.
     pub moved_from: Option<String>,
-    /// The checks, by name, each with its result and the end of its output.
+    /// With the end of their output.
     pub checks: Vec<CheckResult>,
-    /// Files were changed while they were judged.
+    /// Files changed while they were judged.
     pub tree_changed: bool,
-    /// One of them, where that is known.
+    /// One of them, if known.
     pub changed_path: Option<String>,
     /// Paths that git ignores since the start of the run, for the review.
     pub newly_ignored: Vec<String>,
-    /// The digest of what the reviewer was given to read, as it is now.
+    /// Digest of the reviewer's material as it is now.
     pub material: Option<String>,
-    /// The variables that are not as they were when the run began, in whose environment the checks run.
+    /// Variables that changed since the start of the run, whose environment the checks get.
     pub environment: Vec<String>,
-    /// Unusual facts about the reviewer's settings, hooks and material.
+    /// About the reviewer's settings, hooks and material.
     pub reviewer_facts: Vec<UnusualFact>,
-    /// Notes of the verdict on the agreement that came, one line each.
+    /// Lines about the agreement that came.
     pub review_notes: Vec<String>,
-    /// Why the agreement that came does not count.
+    /// The reason why the agreement does not count.
     pub refusal: Option<AgreementRefusal>,
-    /// Comparison of the checks with those without the change.
+    /// The checks without the change.
     pub counterfactual: Counterfactual,
-    /// Seconds that the claim waited beside its own checks.
+    /// Seconds of waiting besides the claim's own checks.
     pub waited_seconds: u64,
-    /// Name of the scope of the files that the id is about.
+    /// The scope of the files of the id.
     pub files_scope: Option<String>,
-    /// Files that the checks write, and that are no part of the work.
     pub left_out: Vec<String>,
-    /// Difference of the verified work, as a reviewer reads it, where that can be told.
+    /// The verified difference as a reviewer reads it, if known.
     pub difference: Option<String>,
-    /// The content of each file that was verified, as omo-git keeps it; empty where that is too much.
+    /// Content of each verified file in the format of omo-git; `None` for too much.
     pub files: Option<Vec<u8>>,
 }
 
@@ -85,90 +81,73 @@ impl ClaimFindings {
     }
 }
 
-/// Material of a reviewer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReviewMaterial {
-    /// The file.
     pub path: String,
-    /// Digest of the material.
+    /// Of the material.
     pub digest: String,
 }
 
-/// One check's result.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CheckResult {
-    /// The check.
     pub name: String,
-    /// Command of the check.
     pub command: String,
-    /// Exact definition: [`Check::definition`].
+    /// [`Check::definition`].
     pub definition: Vec<u8>,
-    /// Result of the check.
     pub record: CheckRecord,
-    /// `true` for an earlier result that still holds.
+    /// An earlier result that still holds.
     pub is_reused: bool,
-    /// Kept lines of the output.
     pub printed: PrintedOutput,
-    /// Tests by name.
     pub tests: TestReport,
 }
 
 impl CheckResult {
-    /// `true` for a proof.
     pub fn is_green(&self) -> bool {
         self.record.verdict == CheckVerdict::Green
     }
 }
 
-/// Result of a claim, with its reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClaimOutcome {
-    /// Worth of the claim.
     pub judgement: ClaimJudgement,
     /// Objections, and the state of the review.
     pub reason: ClaimReason,
-    /// Findings.
     pub findings: ClaimFindings,
-    /// Material for the reviewer, where a review is wanted.
+    /// For a wanted review.
     pub material: Option<ReviewMaterial>,
-    /// Rejection of a review, if one came.
+    /// By the review that came.
     pub rejection: Option<RejectedTree>,
 }
 
-/// Why a claim is worth what it is.
+/// The reason of a judgement.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ClaimReason {
-    /// There is nothing to say beside the judgement.
     None,
-    /// These checks are red.
     RedChecks,
-    /// A check that has to be red without the change is not known to be.
+    /// Checks that are not known to be red without the change.
     NotProved(Vec<String>),
-    /// The checks are green, and what only the user can accept is unusual.
+    /// Green checks, with facts that only the user can accept.
     Unusual(Vec<UnusualFact>),
-    /// Files were changed while they were judged.
     TreeChanged,
-    /// The files could not be read.
     FilesUnreadable,
-    /// The review objects, in its own words.
+    /// The review's objections.
     Rejected(String),
-    /// The review was asked for, and no verdict was seen.
+    /// A review without a verdict.
     NoVerdict,
-    /// The review came, and its last line is no verdict.
+    /// A review whose last line is no verdict.
     UnclearVerdict,
-    /// An agreement came that does not count.
+    /// An agreement that does not count.
     NotCounted(AgreementRefusal),
-    /// The work cannot be shown to a reviewer, and why.
+    /// The work cannot be shown to a reviewer.
     NotShown(String),
-    /// The review verified other files than the present ones.
+    /// The review verified other files.
     StaleReview,
-    /// The comparison with the start of the run found what the reviewer was not shown.
+    /// Facts of the comparison that the reviewer was not shown.
     UnseenFacts,
-    /// No review was asked for yet.
     FirstReview,
 }
 
-/// Judges a claim, or a review that has come.
+/// Judges a claim, or a review.
 pub fn judge_claim(session: &Session, findings: ClaimFindings) -> ClaimOutcome {
     let verification = &session.verification;
     let checks = &findings.checks;
@@ -177,7 +156,7 @@ pub fn judge_claim(session: &Session, findings: ClaimFindings) -> ClaimOutcome {
     } else if checks.iter().any(|check| !check.is_green()) {
         (ClaimJudgement::Failed, ClaimReason::RedChecks)
     } else if findings.tree.is_none() {
-        // What cannot be established counts against the claim.
+        // Unknown facts count against the claim.
         (ClaimJudgement::Failed, ClaimReason::FilesUnreadable)
     } else if findings.tree_changed {
         (ClaimJudgement::Failed, ClaimReason::TreeChanged)
@@ -199,17 +178,16 @@ pub fn judge_claim(session: &Session, findings: ClaimFindings) -> ClaimOutcome {
     }
 }
 
-/// Objections to checks that have to be red without the change, one line each; `None` without any.
+/// Lines about checks that are not known to be red without the change.
 fn unproved_checks(session: &Session, findings: &ClaimFindings) -> Option<Vec<String>> {
-    let objection = |check: &Check| {
-        let objection = findings.counterfactual.objection(&check.name)?;
-        Some(format!("{}: {objection}", check.name))
-    };
     let objections: Vec<String> = session
         .checks
         .iter()
         .filter(|check| session.needs_proof(check))
-        .filter_map(objection)
+        .filter_map(|check| {
+            let objection = findings.counterfactual.objection(&check.name)?;
+            Some(format!("{}: {objection}", check.name))
+        })
         .collect();
     (!objections.is_empty()).then_some(objections)
 }
@@ -218,13 +196,10 @@ fn unaccepted_facts(
     verification: &ClaimVerification,
     findings: &ClaimFindings,
 ) -> Option<Vec<UnusualFact>> {
-    let is_open = |fact: &UnusualFact| {
-        verification.is_for_user(fact) && !verification.accepted.contains(fact)
-    };
     let facts: Vec<UnusualFact> = findings
         .unusual_facts()
         .into_iter()
-        .filter(is_open)
+        .filter(|fact| verification.is_for_user(fact) && !verification.accepted.contains(fact))
         .collect();
     (!facts.is_empty()).then_some(facts)
 }
@@ -233,7 +208,8 @@ fn judge_review(
     verification: &ClaimVerification,
     findings: &ClaimFindings,
 ) -> (ClaimJudgement, ClaimReason) {
-    let wanted = |again| ClaimJudgement::ReviewWanted { again };
+    let wanted = ClaimJudgement::ReviewWanted { again: false };
+    let wanted_again = ClaimJudgement::ReviewWanted { again: true };
     if let Some(rejection) = verification.rejection_of(findings.tree.as_deref()) {
         return (
             ClaimJudgement::Failed,
@@ -241,25 +217,25 @@ fn judge_review(
         );
     }
     let Some(asked) = &verification.asked else {
-        return (wanted(false), ClaimReason::FirstReview);
+        return (wanted, ClaimReason::FirstReview);
     };
     let Some(review) = &verification.review else {
-        return (wanted(true), ClaimReason::NoVerdict);
+        return (wanted_again, ClaimReason::NoVerdict);
     };
     if review.verdict == ReviewVerdict::Rejected {
-        // What it objects to may be fixed by now: the rejection decides only about the files that it is about.
+        // The objections may be met by now: a rejection decides only about its own files.
         let is_about_present_files = asked.tree == findings.tree;
         let objections = review.objections.clone();
         return if is_about_present_files {
             (ClaimJudgement::Failed, ClaimReason::Rejected(objections))
         } else {
-            (wanted(true), ClaimReason::StaleReview)
+            (wanted_again, ClaimReason::StaleReview)
         };
     }
     let is_same_tree = asked.tree.is_some() && asked.tree == findings.tree;
     match (review.verdict, &findings.refusal) {
         (ReviewVerdict::Verified, Some(refusal)) => {
-            (wanted(true), ClaimReason::NotCounted(refusal.clone()))
+            (wanted_again, ClaimReason::NotCounted(refusal.clone()))
         }
         (ReviewVerdict::Verified, None) if is_same_tree && asked.material == findings.material => {
             let is_known = matches!(findings.counterfactual, Counterfactual::Known(_));
@@ -269,19 +245,19 @@ fn judge_review(
                 Vec::new()
             };
             let is_seen = lines.iter().all(|line| asked.shown.contains(line));
-            let unseen = (wanted(false), ClaimReason::UnseenFacts);
+            let unseen = (wanted, ClaimReason::UnseenFacts);
             if is_seen {
                 (ClaimJudgement::Verified, ClaimReason::None)
             } else {
                 unseen
             }
         }
-        (ReviewVerdict::Verified, None) => (wanted(false), ClaimReason::StaleReview),
-        _ => (wanted(true), ClaimReason::UnclearVerdict),
+        (ReviewVerdict::Verified, None) => (wanted, ClaimReason::StaleReview),
+        _ => (wanted_again, ClaimReason::UnclearVerdict),
     }
 }
 
-/// Number of times the failure that stands was told on this work tree, where nothing was claimed since.
+/// Times that the standing failure was told on this work tree, without a claim since.
 pub(super) fn count_standing_failure(session: &Session, tree: Option<&str>) -> u32 {
     let told = session
         .verification
@@ -298,16 +274,18 @@ pub(super) fn note_standing_failure(session: &mut Session, tree: Option<String>)
     }
 }
 
-/// `true` where a review has ended that the run waits for.
+/// `true` for an ended review that the run waits for.
 pub fn has_awaited_review(session: &Session) -> bool {
     let verification = &session.verification;
-    let counts = |review: &Review| review.verdict != ReviewVerdict::Unclear;
-    verification.asked.is_some() && verification.review.as_ref().is_some_and(counts)
+    verification.asked.is_some()
+        && verification
+            .review
+            .as_ref()
+            .is_some_and(|review| review.verdict != ReviewVerdict::Unclear)
 }
 
 impl ClaimOutcome {
-    /// The failure in a few words, the same for the same failure: which checks are red and how, or
-    /// what the review objects to. `None` where nothing failed.
+    /// The failure in a few words, equal for equal failures: the red checks, or the objections.
     pub fn failure(&self) -> Option<String> {
         match &self.reason {
             ClaimReason::RedChecks => {
@@ -351,7 +329,7 @@ impl ClaimOutcome {
         }
     }
 
-    /// Result of the claim in a few words of omo's own, for the log.
+    /// In a few words of omo's own, for the log.
     pub fn label(&self) -> &'static str {
         match self.reason {
             ClaimReason::None => "claimed and judged",
@@ -371,7 +349,7 @@ impl ClaimOutcome {
         }
     }
 
-    /// The work cannot be shown to a reviewer, and nothing can be reviewed: that counts against the claim.
+    /// The outcome for work that cannot be shown to a reviewer, which counts against the claim.
     #[must_use]
     pub fn with_hidden_work(self, why: String) -> Self {
         Self {
@@ -382,18 +360,17 @@ impl ClaimOutcome {
         }
     }
 
-    /// `true` where everything that judges the run now was asked: checks may have been added meanwhile.
+    /// `true` where every present judge was asked: checks may have been added meanwhile.
     pub(super) fn covers_all_checks(&self, session: &Session) -> bool {
-        let is_asked = |check: &Check| {
-            self.findings
-                .checks
-                .iter()
-                .any(|it| it.name == check.name && it.definition == check.definition())
-        };
-        self.judgement != ClaimJudgement::Verified || session.checks.iter().all(is_asked)
+        self.judgement != ClaimJudgement::Verified
+            || session.checks.iter().all(|check| {
+                self.findings.checks.iter().any(|result| {
+                    result.name == check.name && result.definition == check.definition()
+                })
+            })
     }
 
-    /// Number of times this very failure was told already on these files.
+    /// Times that this failure was told on these files.
     pub(super) fn times_reported(&self, session: &Session) -> u32 {
         match (&session.verification.failure, self.failure()) {
             (Some(told), Some(what))
@@ -405,8 +382,8 @@ impl ClaimOutcome {
         }
     }
 
-    /// Writes into the session what was found, which may be a failed claim more: the checks' results, and where the review stands.
-    /// `offset` is where the transcript ends.
+    /// Writes the checks' results, a failed claim and the state of the review into the session;
+    /// `offset` is the end of the transcript.
     pub fn record(&self, session: &mut Session, now: Timestamp, offset: u64) {
         for result in self
             .findings
