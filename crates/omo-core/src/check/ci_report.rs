@@ -1,6 +1,7 @@
-//! Results of checks in the forms that CI services read: annotations of a GitHub workflow, its step summary, JUnit XML.
+//! Results of checks for CI services: annotations of a GitHub workflow, its step summary, JUnit
+//! XML.
 //!
-//! Names, lines and details come from commands: every part is escaped for the form that it stands in.
+//! Names, lines and details come from commands: every part is escaped for its form.
 
 use std::fmt::Write as _;
 
@@ -11,41 +12,34 @@ use crate::text::{inline_code, sanitize_line};
 const MAX_ANNOTATIONS: usize = 10;
 const MAX_LINE_CHARS: usize = 400;
 
-/// A check with its result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CiCheck {
-    /// Name of the check.
     pub name: String,
-    /// Command of the check.
     pub command: String,
-    /// Worth to a CI service.
     pub answer: CiAnswer,
     /// The verdict in a few words.
     pub detail: String,
-    /// Duration in milliseconds; `0` where unknown.
+    /// Milliseconds; `0` where unknown.
     pub took_millis: u64,
-    /// Tests that the runner named.
+    /// Named by the runner.
     pub tests: Vec<(String, TestOutcome)>,
-    /// Most telling lines of the output.
+    /// The most telling lines of the output.
     pub lines: Vec<String>,
 }
 
-/// Worth of a check to a CI service.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CiAnswer {
-    /// Passed check.
     Passed,
-    /// Failed check.
     Failed,
-    /// No result.
+    /// Without a result.
     Error,
 }
 
-/// The annotations of a GitHub workflow: one for each place in a file that a red check names, or one for the check.
-/// `is_file` is `true` for a path of a file of the project.
+/// An annotation for each place of the project that a red check names, or one for the check;
+/// `is_file` knows the project's files.
 pub fn github_annotations(checks: &[CiCheck], is_file: impl Fn(&str) -> bool) -> String {
     let mut text = String::new();
-    let mut left = MAX_ANNOTATIONS;
+    let mut remaining = MAX_ANNOTATIONS;
     for check in checks
         .iter()
         .filter(|check| check.answer != CiAnswer::Passed)
@@ -60,7 +54,7 @@ pub fn github_annotations(checks: &[CiCheck], is_file: impl Fn(&str) -> bool) ->
                 places.push((path, number, line));
             }
         }
-        for (path, number, line) in places.iter().take(left) {
+        for (path, number, line) in places.iter().take(remaining) {
             let (file, message) = (
                 github_property(path),
                 github_message([&*check.detail, line]),
@@ -70,18 +64,18 @@ pub fn github_annotations(checks: &[CiCheck], is_file: impl Fn(&str) -> bool) ->
                 "::error file={file},line={number},title={title}::{message}"
             );
         }
-        left = left.saturating_sub(places.len());
+        remaining = remaining.saturating_sub(places.len());
         if places.is_empty() {
             let lines = check.lines.iter().map(String::as_str);
             let message = github_message(std::iter::once(&*check.detail).chain(lines));
             _ = writeln!(text, "::error title={title}::{message}");
-            left = left.saturating_sub(1);
+            remaining = remaining.saturating_sub(1);
         }
     }
     text
 }
 
-/// The step summary of a GitHub workflow: a line of Markdown for each check.
+/// A line of Markdown for each check.
 pub fn github_summary(checks: &[CiCheck]) -> String {
     let mut text = String::from("### omo\n\n");
     for check in checks {
@@ -99,10 +93,10 @@ pub fn github_summary(checks: &[CiCheck]) -> String {
     text
 }
 
-/// JUnit XML: a suite for each check, with a case for the check itself and one for each test that its runner named.
+/// A suite for each check, with a case for the check itself and one for each named test.
 pub fn junit_xml(command: &str, checks: &[CiCheck]) -> String {
     let mut suites = String::new();
-    let mut all = CaseCounts::default();
+    let mut totals = CaseCounts::default();
     for check in checks {
         let counts = CaseCounts::of(check);
         let (name, seconds) = (xml_text(&check.name), seconds(check.took_millis));
@@ -142,7 +136,7 @@ pub fn junit_xml(command: &str, checks: &[CiCheck]) -> String {
             );
         }
         suites.push_str("  </testsuite>\n");
-        all = all.plus(&counts);
+        totals = totals.plus(&counts);
     }
     let time = seconds(
         checks
@@ -153,7 +147,7 @@ pub fn junit_xml(command: &str, checks: &[CiCheck]) -> String {
     format!(
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"{}\" {} time=\"{time}\">\n{suites}</testsuites>\n",
         xml_text(command),
-        all.attributes(),
+        totals.attributes(),
     )
 }
 
@@ -167,18 +161,12 @@ struct CaseCounts {
 
 impl CaseCounts {
     fn of(check: &CiCheck) -> Self {
-        let count = |wanted| {
-            check
-                .tests
-                .iter()
-                .filter(|(_, outcome)| *outcome == wanted)
-                .count()
-        };
         Self {
             tests: check.tests.len() + 1,
-            failures: count(TestOutcome::Failed) + usize::from(check.answer == CiAnswer::Failed),
+            failures: count_tests(check, TestOutcome::Failed)
+                + usize::from(check.answer == CiAnswer::Failed),
             errors: usize::from(check.answer == CiAnswer::Error),
-            skipped: count(TestOutcome::Skipped),
+            skipped: count_tests(check, TestOutcome::Skipped),
         }
     }
 
@@ -208,24 +196,35 @@ fn seconds(millis: u64) -> String {
     format!("{}.{:03}", millis / 1000, millis % 1000)
 }
 
-/// The first place in a file that a line names: `src/a.rs:3:14: unused`, or `File "a.py", line 3`.
+fn count_tests(check: &CiCheck, wanted: TestOutcome) -> usize {
+    check
+        .tests
+        .iter()
+        .filter(|(_, outcome)| *outcome == wanted)
+        .count()
+}
+
+/// The first place that a line names: `src/a.rs:3:14: unused`, or `File "a.py", line 3`.
 fn source_place(line: &str) -> Option<(&str, u32)> {
-    let of_python = || {
-        let (path, rest) = line.split_once("File \"")?.1.split_once("\", line ")?;
-        let digits = rest.split(|char: char| !char.is_ascii_digit()).next()?;
-        Some((path, digits.parse().ok()?))
-    };
-    let is_edge = |char: char| char.is_whitespace() || "()[]{}<>‹›,;'\"`".contains(char);
-    let of_word = |word| {
-        let mut parts = str::split(word, ':');
-        let (path, number) = (parts.next()?, parts.next()?.parse().ok()?);
-        Some((path, number))
-    };
-    let found = of_python().or_else(|| line.split(is_edge).find_map(of_word))?;
-    let is_inside = !found.0.is_empty()
-        && !found.0.starts_with(['/', '\\'])
-        && !found.0.split('/').any(|it| it == "..");
-    is_inside.then_some((found.0.trim_start_matches("./"), found.1))
+    let (path, number) = python_place(line).or_else(|| {
+        line.split(|char: char| char.is_whitespace() || "()[]{}<>‹›,;'\"`".contains(char))
+            .find_map(word_place)
+    })?;
+    let is_inside = !path.is_empty()
+        && !path.starts_with(['/', '\\'])
+        && !path.split('/').any(|part| part == "..");
+    is_inside.then_some((path.trim_start_matches("./"), number))
+}
+
+fn python_place(line: &str) -> Option<(&str, u32)> {
+    let (path, rest) = line.split_once("File \"")?.1.split_once("\", line ")?;
+    let digits = rest.split(|char: char| !char.is_ascii_digit()).next()?;
+    Some((path, digits.parse().ok()?))
+}
+
+fn word_place(word: &str) -> Option<(&str, u32)> {
+    let mut parts = word.split(':');
+    Some((parts.next()?, parts.next()?.parse().ok()?))
 }
 
 fn github_message<'a>(lines: impl IntoIterator<Item = &'a str>) -> String {

@@ -1,4 +1,4 @@
-//! Results of checks without the change: proof of the work, or a mere pass.
+//! Results of checks without the change, which decide whether a green check proves the work.
 
 mod lost_tests;
 
@@ -9,16 +9,16 @@ use serde::{Deserialize, Serialize};
 pub use self::lost_tests::{LostTests, NamedTests, compare_counts, compare_places};
 use crate::text::{pluralize, sanitize};
 
-/// Maximum named tests that show nothing.
+/// Maximum names of tests that show nothing.
 pub const MAX_NAMED_TESTS: usize = 8;
 
-/// Use of the comparison for a claim: `verify.prove` in config.toml, `--prove` on a run.
+/// `verify.prove` in config.toml, `--prove` on a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum ProveMode {
-    /// No comparison.
     Off,
-    /// The comparison is told, and decides nothing: a refactoring is rightly green before and after.
+    /// The comparison is told, and decides nothing: a refactoring is rightly green before and
+    /// after.
     #[default]
     Inform,
     /// A claim whose checks are not red without the change fails.
@@ -26,10 +26,8 @@ pub enum ProveMode {
 }
 
 impl ProveMode {
-    /// All modes.
     pub const ALL: [Self; 3] = [Self::Off, Self::Inform, Self::Require];
 
-    /// The word in the configuration.
     pub fn word(self) -> &'static str {
         match self {
             Self::Off => "off",
@@ -38,23 +36,21 @@ impl ProveMode {
         }
     }
 
-    /// From the word in the configuration.
     pub fn parse(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|mode| mode.word() == word)
     }
 }
 
-/// The answer of the side without the change.
+/// The answer of a check without the change.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum WithoutChange {
-    /// Failure without the change: the check proves the work.
+    /// The check proves the work.
     Red,
-    /// No build or import without the change, which a test that checks nothing would share.
+    /// It cannot be built or imported, which a test that checks nothing would share.
     NotBuilt,
-    /// Success without the change, too: the check says nothing about the work.
+    /// The check says nothing about the work.
     Green,
-    /// No answer.
     #[default]
     Unknown,
 }
@@ -65,7 +61,7 @@ impl WithoutChange {
         matches!(self, Self::Red | Self::NotBuilt)
     }
 
-    /// `true` where a check with this answer shows the change, `None` where unknown.
+    /// `None` where unknown.
     pub fn shows_change(self, hollow: &HollowAnswer) -> Option<bool> {
         match (self, hollow) {
             (Self::Red, _) | (Self::NotBuilt, HollowAnswer::Red) => Some(true),
@@ -75,28 +71,27 @@ impl WithoutChange {
     }
 }
 
-/// The answer of a check with the change, where the functions that it added or altered have an empty body.
+/// The answer of a check with the change, but empty bodies of the functions that it added or
+/// altered.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum HollowAnswer {
-    /// Not asked.
     #[default]
     NotAsked,
     /// The tests notice.
     Red,
-    /// Success, which shows nothing about these functions.
+    /// The check shows nothing about these functions.
     Green {
-        /// Names of the functions.
         functions: Vec<String>,
-        /// Number of further functions, which were left as they are.
+        /// Further functions, which were left as they are.
         left_out: usize,
     },
-    /// Reason for no answer.
+    /// With the reason.
     Unknown(String),
 }
 
 impl HollowAnswer {
-    /// Answer behind that without the change.
+    /// Words behind the answer without the change.
     fn words(&self) -> String {
         match self {
             Self::NotAsked => String::new(),
@@ -106,7 +101,6 @@ impl HollowAnswer {
         }
     }
 
-    /// Words about the functions of [`Self::Green`].
     pub fn green_words(&self) -> Option<String> {
         let Self::Green {
             functions,
@@ -134,35 +128,30 @@ impl HollowAnswer {
 pub struct TestChanges {
     /// From failing or absent to passing.
     pub to_passing: usize,
-    /// Passing in both.
+    /// In both.
     pub passed_before: usize,
 }
 
-/// Result of one check without the change.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct CheckCounterfactual {
-    /// Name of the check in the run.
     pub name: String,
-    /// Answer without the change.
     pub without: WithoutChange,
-    /// Reason, in one sentence.
     pub reason: String,
-    /// Answer with empty bodies of the changed functions.
     pub hollow: HollowAnswer,
-    /// Changes of the tests that the runner named.
+    /// Changes of named tests.
     pub tests: TestChanges,
-    /// First of the tests that passed before as well: they show nothing about this work.
+    /// The first tests that passed before as well.
     pub shows_nothing: Vec<String>,
-    /// Changed steering files, where the check is green only with their present content.
+    /// Changed steering files without which the check is not green.
     pub judged_by: Vec<String>,
-    /// Digest of all such changed files, in their present content.
+    /// Digest of those files in their present content.
     pub judging_digest: String,
-    /// Tests of the beginning that no longer run and pass, by kind.
+    /// Tests of the start that no longer run and pass.
     pub lost: LostTests,
-    /// Further notes for the reader, one sentence each.
+    /// One sentence each, for the reader.
     pub notes: Vec<String>,
-    /// End in a private copy with the change, unless green; empty for green.
+    /// The end in a private copy with the change; empty for green.
     pub red_in_copy: String,
 }
 
@@ -170,16 +159,16 @@ pub struct CheckCounterfactual {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct UnusualFact {
-    /// Name of the check; empty for a fact about the reviewer.
+    /// Empty for a fact about the reviewer.
     pub check: String,
-    /// The fact, behind that name.
+    /// Behind that name.
     pub line: String,
-    /// Digest of the fact's files, in their present content.
+    /// Digest of the fact's files in their present content.
     pub files: String,
 }
 
 impl UnusualFact {
-    /// `true` for a fact about the reviewer's material: no reviewer can judge that.
+    /// `true` for a fact about the reviewer's material, which no reviewer can judge.
     pub fn is_about_reviewer(&self) -> bool {
         self.check.is_empty()
     }
@@ -187,40 +176,45 @@ impl UnusualFact {
 
 /// The first of some names, and the number of the others.
 pub fn list_names(names: &[String], count: usize) -> String {
-    // The end of a long path identifies the file.
-    let shown = |name: &String| match name.char_indices().rev().nth(99) {
-        Some((at, _)) => format!(
-            "\u{2026}{}",
-            sanitize(name.get(at..).unwrap_or_default(), 100)
-        ),
-        None => sanitize(name, 100),
-    };
-    let mut shown: Vec<String> = names.iter().take(MAX_NAMED_TESTS).map(shown).collect();
+    let mut shown: Vec<String> = names
+        .iter()
+        .take(MAX_NAMED_TESTS)
+        .map(|name| end_of_name(name))
+        .collect();
     if count > shown.len() {
         shown.push(format!("and {} more", count - shown.len()));
     }
     shown.join(", ")
 }
 
-/// Comparison of a claim's checks with those without the change.
+/// The end of a long name: it identifies a file.
+fn end_of_name(name: &str) -> String {
+    match name.char_indices().rev().nth(99) {
+        Some((at, _)) => format!(
+            "\u{2026}{}",
+            sanitize(name.get(at..).unwrap_or_default(), 100)
+        ),
+        None => sanitize(name, 100),
+    }
+}
+
+/// The comparison of a claim's checks with those without the change.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Counterfactual {
-    /// Not asked.
     #[default]
     NotAsked,
-    /// Still running.
+    /// Still at work.
     Pending,
-    /// Result of each check.
     Known(Vec<CheckCounterfactual>),
-    /// Reason for no comparison.
+    /// With the reason.
     Failed(String),
 }
 
-/// A comparison with the start of the run, in words.
+/// A comparison in words.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ComparisonWords {
-    /// Answer of the checks; `None` for none, or not yet.
+    /// `None` without an answer.
     pub without_change: Option<String>,
     /// Lines that a reader judges first.
     pub unusual: Vec<String>,
@@ -239,7 +233,7 @@ impl ComparisonWords {
 }
 
 impl Counterfactual {
-    /// Words of a verdict about its green checks; `None` without any.
+    /// Words of a verdict about green checks, if any.
     pub fn comparison(&self) -> Option<String> {
         let checks = match self {
             Self::Known(checks) => checks,
@@ -248,17 +242,10 @@ impl Counterfactual {
             }
             Self::NotAsked | Self::Failed(_) => return None,
         };
-        let named = |answer: WithoutChange| -> Vec<String> {
-            let of = checks
-                .iter()
-                .filter(|check| check.without == answer && check.red_in_copy.is_empty());
-            of.map(|check| format!("`{}`", sanitize(&check.name, 40)))
-                .collect()
-        };
         let (red, green, unknown) = (
-            named(WithoutChange::Red),
-            named(WithoutChange::Green),
-            named(WithoutChange::Unknown),
+            names_of(checks, WithoutChange::Red),
+            names_of(checks, WithoutChange::Green),
+            names_of(checks, WithoutChange::Unknown),
         );
         let mut parts = Vec::new();
         if !red.is_empty() {
@@ -294,32 +281,21 @@ impl Counterfactual {
             ));
         }
         if !unknown.is_empty() {
-            let is_told = |check: &&CheckCounterfactual| check.red_in_copy.is_empty();
-            let why = checks
+            let reason = checks
                 .iter()
-                .filter(is_told)
-                .find(|check| check.without == WithoutChange::Unknown);
-            let words = |check: &CheckCounterfactual| {
-                // A reason for no answer with empty bodies adds nothing.
-                let is_told =
-                    matches!(check.hollow, HollowAnswer::Red | HollowAnswer::Green { .. });
-                let hollow = if is_told {
-                    check.hollow.words()
-                } else {
-                    String::new()
-                };
-                format!("{}{hollow}", sanitize(&check.reason, 120))
-            };
-            let why = why.map(words).unwrap_or_default();
+                .filter(|check| check.red_in_copy.is_empty())
+                .find(|check| check.without == WithoutChange::Unknown)
+                .map(unknown_words)
+                .unwrap_or_default();
             parts.push(format!(
-                "could not be told without the change: {} ({why})",
+                "could not be told without the change: {} ({reason})",
                 unknown.join(", ")
             ));
         }
         Some(parts.join("; ")).filter(|words| !words.is_empty())
     }
 
-    /// Number of tests that went from failing or absent to passing.
+    /// Tests that went from failing or absent to passing.
     pub fn newly_passing(&self) -> usize {
         let Self::Known(checks) = self else { return 0 };
         // Where nothing can be built, every test is absent.
@@ -330,7 +306,7 @@ impl Counterfactual {
             .sum()
     }
 
-    /// The comparison with the number of tests that pass since the change.
+    /// The comparison, with the number of newly passing tests.
     pub fn verdict_words(&self) -> Option<String> {
         let passing = self.newly_passing();
         let tests = (passing > 0).then(|| {
@@ -343,7 +319,7 @@ impl Counterfactual {
         Some(words.join("; ")).filter(|words| !words.is_empty())
     }
 
-    /// The words for statuses, reports and pages.
+    /// For statuses, reports and pages.
     pub fn words(&self) -> ComparisonWords {
         ComparisonWords {
             without_change: self.verdict_words(),
@@ -374,41 +350,15 @@ impl Counterfactual {
         }
     }
 
-    /// Unusual facts about green checks.
+    /// About green checks.
     pub fn unusual_facts(&self) -> Vec<UnusualFact> {
         let Self::Known(checks) = self else {
             return Vec::new();
         };
-        let of_check = |check: &CheckCounterfactual| {
-            let judged = (!check.judged_by.is_empty()).then(|| {
-                format!(
-                    "green only with the changed {}",
-                    list_names(&check.judged_by, check.judged_by.len())
-                )
-            });
-            let notes = check.notes.iter().map(|why| sanitize(why, 200));
-            // A check that is green without the change says so already.
-            let hollow = check
-                .hollow
-                .green_words()
-                .filter(|_| check.without != WithoutChange::Green);
-            let lines: Vec<String> = hollow
-                .into_iter()
-                .chain(judged)
-                .chain(check.lost.lines())
-                .chain(notes)
-                .collect();
-            let fact = |line| UnusualFact {
-                check: check.name.clone(),
-                line: format!("`{}`: {line}", sanitize(&check.name, 40)),
-                files: check.judging_digest.clone(),
-            };
-            lines.into_iter().map(fact).collect::<Vec<_>>()
-        };
-        checks.iter().flat_map(of_check).collect()
+        checks.iter().flat_map(facts_of).collect()
     }
 
-    /// Objection to a check that has to be red without the change; `None` for a red one.
+    /// The objection to a check that must be red without the change, if any.
     pub fn objection(&self, name: &str) -> Option<String> {
         let check = match self {
             Self::NotAsked => return Some("it was not run without the change".to_owned()),
@@ -450,6 +400,49 @@ impl Counterfactual {
             WithoutChange::Unknown => Some(reason),
         }
     }
+}
+
+/// Quoted names of the checks with this answer.
+fn names_of(checks: &[CheckCounterfactual], answer: WithoutChange) -> Vec<String> {
+    checks
+        .iter()
+        .filter(|check| check.without == answer && check.red_in_copy.is_empty())
+        .map(|check| format!("`{}`", sanitize(&check.name, 40)))
+        .collect()
+}
+
+fn unknown_words(check: &CheckCounterfactual) -> String {
+    // A reason for no answer with empty bodies adds nothing.
+    let hollow = match check.hollow {
+        HollowAnswer::Red | HollowAnswer::Green { .. } => check.hollow.words(),
+        HollowAnswer::NotAsked | HollowAnswer::Unknown(_) => String::new(),
+    };
+    format!("{}{hollow}", sanitize(&check.reason, 120))
+}
+
+fn facts_of(check: &CheckCounterfactual) -> Vec<UnusualFact> {
+    let judged = (!check.judged_by.is_empty()).then(|| {
+        format!(
+            "green only with the changed {}",
+            list_names(&check.judged_by, check.judged_by.len())
+        )
+    });
+    // A check that is green without the change says so already.
+    let hollow = check
+        .hollow
+        .green_words()
+        .filter(|_| check.without != WithoutChange::Green);
+    hollow
+        .into_iter()
+        .chain(judged)
+        .chain(check.lost.lines())
+        .chain(check.notes.iter().map(|note| sanitize(note, 200)))
+        .map(|line| UnusualFact {
+            check: check.name.clone(),
+            line: format!("`{}`: {line}", sanitize(&check.name, 40)),
+            files: check.judging_digest.clone(),
+        })
+        .collect()
 }
 
 #[cfg(test)]

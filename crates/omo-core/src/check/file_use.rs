@@ -1,19 +1,18 @@
-//! Use of a file in a text that names it: run as a program, or read, or run for output that another program judges. No
-//! shell is read for it.
+//! The use of a file in a text that names it: run, read, or judged by another program.
 
 use crate::check::steering::{is_code, is_code_or_text, is_expectation, is_shell_script};
 use crate::shell::programs::{Role, has_role};
 
 const BEFORE_PROGRAM: &str = "awk source exec env time xargs then do else if run os.system eval";
-/// Signs behind which a line of shell begins anew.
+/// Signs behind which a command begins.
 const ENDS: [char; 4] = [';', '&', '\n', ')'];
 const NAMES_OF_JUDGES: &str = "\
     check checks test tests spec specs run runner verify validate lint ci qa suite gate harness e2e smoke scripts script \
     tools hack";
-/// Beginnings and ends of such parts, as in `selfcheck.py`.
+/// Beginnings and ends of words in names such as `selfcheck.py`.
 const MARKS_OF_JUDGES: [&str; 4] = ["check", "test", "verify", "lint"];
 
-/// `true` for a word that a text runs: at the beginning of a command, or behind an interpreter.
+/// `true` for a word at the beginning of a command, or behind an interpreter.
 ///
 /// ```
 /// use omo_core::check::file_use::runs_file;
@@ -24,14 +23,12 @@ const MARKS_OF_JUDGES: [&str; 4] = ["check", "test", "verify", "lint"];
 pub fn runs_file(text: &str, word: &str) -> bool {
     text.lines().any(|line| {
         let words = words_of(line);
-        let is_found = |found: &str| {
-            let before = found.trim_end_matches([';', '&', '|']).strip_suffix(word);
-            before.is_some_and(|before| !is_within_name(before))
-        };
-        let mut places = words
-            .iter()
-            .enumerate()
-            .filter(|(_, found)| is_found(found));
+        let mut places = words.iter().enumerate().filter(|(_, found)| {
+            found
+                .trim_end_matches([';', '&', '|'])
+                .strip_suffix(word)
+                .is_some_and(|before| !is_within_name(before))
+        });
         places.any(|(place, _)| {
             let mut before = words
                 .iter()
@@ -46,8 +43,8 @@ pub fn runs_file(text: &str, word: &str) -> bool {
     })
 }
 
-/// `true` for a word that names code which the command only reads, compiles or imports, or whose output another program
-/// judges, and for a program that is not called as one that judges: the file is judged, and judges nothing.
+/// `true` for code that the command only reads, compiles or imports, for a program whose output is
+/// judged, and for a program without the name of a judge: such a file judges nothing.
 ///
 /// ```
 /// use omo_core::check::file_use::is_judged;
@@ -57,16 +54,15 @@ pub fn runs_file(text: &str, word: &str) -> bool {
 /// assert!(!is_judged("sh check.sh", "check.sh", "check.sh"));
 /// ```
 pub fn is_judged(text: &str, word: &str, path: &str) -> bool {
-    let is_module = || !word.rsplit('/').next().unwrap_or(word).contains('.');
-    let is_read = || {
-        !runs_file(text, word)
-            && (is_module() || is_imported(text, word) || !runs_another_file(text))
-    };
     let is_program = is_code(path) || is_shell_script(path);
-    let is_work = || is_code(path) && runs_file(text, word) && !is_named_as_judge(path);
-    is_code_or_text(path) && !is_expectation(path) && is_read()
-        || is_work()
+    is_code_or_text(path) && !is_expectation(path) && is_only_read(text, word)
+        || is_code(path) && runs_file(text, word) && !is_named_as_judge(path)
         || is_program && is_output_judged(text, word, path)
+}
+
+fn is_only_read(text: &str, word: &str) -> bool {
+    let is_module = !word.rsplit('/').next().unwrap_or(word).contains('.');
+    !runs_file(text, word) && (is_module || is_imported(text, word) || !runs_another_file(text))
 }
 
 fn is_imported(text: &str, word: &str) -> bool {
@@ -83,19 +79,17 @@ fn is_imported(text: &str, word: &str) -> bool {
         })
 }
 
-/// Names of programs that judge others, such as `ci/run.py`.
+/// `true` for names such as `ci/run.py`.
 pub fn is_named_as_judge(path: &str) -> bool {
-    let is_marked = |part: &str| {
-        MARKS_OF_JUDGES
-            .iter()
-            .any(|mark| part.starts_with(mark) || part.ends_with(mark))
-    };
-    path.to_lowercase()
-        .split(['/', '.', '-', '_'])
-        .any(|part| is_in(NAMES_OF_JUDGES, part) || is_marked(part))
+    path.to_lowercase().split(['/', '.', '-', '_']).any(|part| {
+        is_in(NAMES_OF_JUDGES, part)
+            || MARKS_OF_JUDGES
+                .iter()
+                .any(|mark| part.starts_with(mark) || part.ends_with(mark))
+    })
 }
 
-/// `true` where an interpreter gets its program without a file: on standard input, by a variable, as text.
+/// `true` for an interpreter whose program is no file: standard input, a variable, a text.
 pub fn runs_another_file(text: &str) -> bool {
     let words: Vec<&str> = text
         .split(char::is_whitespace)
@@ -106,37 +100,34 @@ pub fn runs_another_file(text: &str) -> bool {
             program(word.trim_end_matches([';', '&', '|', ')', '"', '\'', '`'])),
             Role::Interpreter,
         );
+        if !is_interpreter {
+            return false;
+        }
         let is_end = word.ends_with([';', '&', '|', ')', '"', '\'', '`']);
-        let after = || {
-            words
-                .iter()
-                .skip(place + 1)
-                .find(|word| **word == "-" || !word.starts_with('-'))
-        };
-        let has_text = || {
-            let options = words
-                .iter()
-                .skip(place + 1)
-                .take_while(|word| word.starts_with('-'));
-            options
-                .into_iter()
-                .any(|option| ["-c", "-e", "-p"].contains(option))
-        };
-        is_interpreter
-            && (is_end
-                || has_text()
-                || after().is_none_or(|word| {
-                    let is_elsewhere = word
-                        .trim_start_matches(['"', '\''])
-                        .starts_with(['/', '~', '$', '<', '|', ';', '&', '{']);
-                    *word == "-" || is_elsewhere || word.contains('$')
-                }))
+        let after = words.get(place + 1..).unwrap_or_default();
+        let has_text = after
+            .iter()
+            .take_while(|word| word.starts_with('-'))
+            .any(|option| ["-c", "-e", "-p"].contains(option));
+        let argument = after
+            .iter()
+            .find(|word| **word == "-" || !word.starts_with('-'));
+        is_end
+            || has_text
+            || argument.is_none_or(|word| {
+                let is_elsewhere = word
+                    .trim_start_matches(['"', '\''])
+                    .starts_with(['/', '~', '$', '<', '|', ';', '&', '{']);
+                *word == "-" || is_elsewhere || word.contains('$')
+            })
     })
 }
 
 fn is_output_judged(text: &str, word: &str, path: &str) -> bool {
-    let is_whole = |(at, _): &(usize, &str)| !is_within_name(text.get(..*at).unwrap_or_default());
-    let mut places = text.match_indices(word).filter(is_whole).peekable();
+    let mut places = text
+        .match_indices(word)
+        .filter(|(at, _)| !is_within_name(text.get(..*at).unwrap_or_default()))
+        .peekable();
     places.peek().is_some()
         && places.all(|(at, _)| {
             let (before, after) = (
@@ -147,30 +138,34 @@ fn is_output_judged(text: &str, word: &str, path: &str) -> bool {
             let reader = command
                 .rsplit_once('|')
                 .map(|(_, reader)| first_word(reader));
-            let is_compared = |name: &str| matches!(name, "diff" | "cmp" | "comm");
-            let is_kept = command.contains('>') && words_of(after).into_iter().any(is_compared);
-            let is_substituted = || {
-                let open = before
-                    .rfind("$(")
-                    .filter(|open| !before.get(*open..).unwrap_or_default().contains(')'));
-                open.is_some_and(|open| {
-                    let line = before
-                        .get(..open)
-                        .unwrap_or_default()
-                        .trim_end_matches(['"', '\'']);
-                    line.ends_with(char::is_whitespace)
-                        && (line.contains("test ") || line.contains("[ "))
-                })
-            };
+            let is_kept = command.contains('>') && words_of(after).into_iter().any(is_comparison);
             match reader {
-                Some(reader) if is_compared(reader) => true,
+                Some(reader) if is_comparison(reader) => true,
                 Some(reader) => has_role(reader, Role::OutputJudge) && !is_named_as_judge(path),
-                None => is_kept || is_substituted() && !is_named_as_judge(path),
+                None => is_kept || is_substituted(before) && !is_named_as_judge(path),
             }
         })
 }
 
-/// `true` for the end of a longer name, of which the word is the rest.
+fn is_comparison(program: &str) -> bool {
+    matches!(program, "diff" | "cmp" | "comm")
+}
+
+/// `true` behind a `$(` that `test` or `[` reads.
+fn is_substituted(before: &str) -> bool {
+    let open = before
+        .rfind("$(")
+        .filter(|open| !before.get(*open..).unwrap_or_default().contains(')'));
+    open.is_some_and(|open| {
+        let line = before
+            .get(..open)
+            .unwrap_or_default()
+            .trim_end_matches(['"', '\'']);
+        line.ends_with(char::is_whitespace) && (line.contains("test ") || line.contains("[ "))
+    })
+}
+
+/// `true` at the end of a longer name.
 fn is_within_name(before: &str) -> bool {
     before.ends_with(|char: char| char.is_alphanumeric() || "_-.".contains(char))
 }
@@ -180,8 +175,7 @@ fn first_word(text: &str) -> &str {
 }
 
 fn words_of(line: &str) -> Vec<&str> {
-    let is_between = |char: char| char.is_whitespace() || "\"'`(),[]".contains(char);
-    line.split(is_between)
+    line.split(|char: char| char.is_whitespace() || "\"'`(),[]".contains(char))
         .filter(|word| !word.is_empty())
         .collect()
 }

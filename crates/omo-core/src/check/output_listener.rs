@@ -1,4 +1,4 @@
-//! Listener for a check's output, as it comes.
+//! A listener to a check's output, as it comes.
 
 use std::collections::VecDeque;
 
@@ -12,19 +12,17 @@ use crate::text::sanitize;
 const MAX_LINE_CHARS: usize = 240;
 const LINE_BYTES: usize = 1024 * 1024;
 
-/// Heard parts of an output.
+/// The heard parts of an output.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct HeardOutput {
-    /// `true` for an output with the expected text; `false` without an expectation.
+    /// The output has the expected text; `false` without an expectation.
     pub has_text: bool,
-    /// Last complaint of the shell.
+    /// The shell's last complaint.
     pub complaint: Option<ShellComplaint>,
-    /// Kept lines.
     pub printed: PrintedOutput,
 }
 
-/// Listens to the output of a check.
 #[derive(Debug)]
 pub struct OutputListener {
     lines: LineSplitter,
@@ -33,12 +31,12 @@ pub struct OutputListener {
 
 #[derive(Debug)]
 struct OutputMatcher {
-    /// Name that the shell was started by.
+    /// The name that started the shell.
     shell: String,
     wanted: Option<String>,
-    /// Last lines, as many as `length`.
+    /// The last `length` lines.
     window: VecDeque<String>,
-    /// Number of lines of the expected text.
+    /// Lines of the expected text.
     length: usize,
     has_text: bool,
     complaint: Option<ShellComplaint>,
@@ -47,8 +45,8 @@ struct OutputMatcher {
 }
 
 impl OutputListener {
-    /// A listener for a text, and for the complaints of a shell that was started as `shell`. A text of several lines
-    /// matches where these follow each other; blanks at the end of a line do not count.
+    /// Listens for `wanted`, and for complaints of the shell that was started as `shell`. A text of
+    /// several lines matches lines in a row; blanks at their ends do not count.
     pub fn new(shell: &str, wanted: Option<&str>) -> Self {
         let lines: Vec<&str> = wanted
             .unwrap_or_default()
@@ -73,12 +71,11 @@ impl OutputListener {
         }
     }
 
-    /// Reads the next part of an output, which may end within a line.
+    /// The next part of the output, which may end within a line.
     pub fn listen(&mut self, output: &[u8]) {
         self.lines.read(output, |line| self.matcher.line(line));
     }
 
-    /// All that was heard.
     pub fn heard(self) -> HeardOutput {
         let mut ear = self.matcher;
         self.lines.finish(|line| ear.line(line));

@@ -1,4 +1,4 @@
-//! Kept lines of a check's output, and the one rule of quoting it: the failures that known test runners and compilers
+//! Kept lines of a check's output, and the one rule of quoting: failures that runners and compilers
 //! name, then the beginning and the end.
 
 use serde::{Deserialize, Serialize};
@@ -11,18 +11,17 @@ pub const QUOTED_LINES: usize = 14;
 const MAX_FAILING_LINES: usize = 8;
 const MIN_LINES: usize = 4;
 
-/// Kept lines of an output, each made harmless.
+/// Kept lines of an output, sanitized.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct PrintedOutput {
-    /// The first lines.
     pub first_lines: Vec<String>,
-    /// Last lines beyond `first_lines`.
+    /// The last lines beyond `first_lines`.
     pub last_lines: Vec<String>,
-    /// First lines about failures, wherever they stand.
+    /// The first lines about failures, wherever they stand.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub failing_lines: Vec<String>,
-    /// Number of all lines; `0` where an older omo did not count them.
+    /// `0` where an older omo did not count lines.
     #[serde(skip_serializing_if = "is_zero")]
     pub line_count: usize,
 }
@@ -33,7 +32,7 @@ fn is_zero(count: &usize) -> bool {
 }
 
 impl PrintedOutput {
-    /// Adds a line about a failure; `quoted` is the line made harmless.
+    /// Adds a line about a failure; `quoted` is its sanitized form.
     pub(super) fn note_failing_line(&mut self, line: &str, quoted: &str) {
         if self.failing_lines.len() < MAX_FAILING_LINES
             && is_failing_line(line)
@@ -43,24 +42,21 @@ impl PrintedOutput {
         }
     }
 
-    /// `true` for an output without a word.
     pub fn is_blank(&self) -> bool {
         self.kept_lines().all(|line| line.trim().is_empty())
     }
 
-    /// Best reason of a red check: the first line about a failure, or the last one with a word in it.
+    /// The reason of a red check: the first line about a failure, or the last one with a word.
     pub fn reason(&self) -> Option<&str> {
-        let has_word = |line: &&String| line.chars().any(char::is_alphanumeric);
-        let last = || {
-            self.last_lines
-                .iter()
-                .rev()
-                .chain(self.first_lines.iter().rev())
-                .find(has_word)
-        };
-        self.failing_lines
-            .first()
-            .or_else(last)
+        let first_failing = self.failing_lines.first();
+        first_failing
+            .or_else(|| {
+                self.last_lines
+                    .iter()
+                    .rev()
+                    .chain(self.first_lines.iter().rev())
+                    .find(|line| line.chars().any(char::is_alphanumeric))
+            })
             .map(|line| line.trim())
     }
 
@@ -68,8 +64,8 @@ impl PrintedOutput {
         self.first_lines.iter().chain(&self.last_lines)
     }
 
-    /// At most `most` lines: those about failures, then the beginning and the end, with the number of lines left out
-    /// between them.
+    /// At most `most` lines: failures, the beginning and the end, with the number of lines left
+    /// out.
     pub fn excerpt(&self, most: usize) -> Vec<String> {
         let kept: Vec<&String> = self.kept_lines().collect();
         let is_whole = match self.line_count {
@@ -107,17 +103,13 @@ impl PrintedOutput {
 
     /// [`Self::excerpt`] in at most `max_chars` characters.
     pub fn excerpt_within(&self, most: usize, max_chars: usize) -> Vec<String> {
-        let fits = |lines: &Vec<String>| {
-            lines
-                .iter()
-                .map(|line| line.chars().count() + 1)
-                .sum::<usize>()
-                <= max_chars
-        };
         let fitting = (MIN_LINES..=most)
             .rev()
             .map(|most| self.excerpt(most))
-            .find(fits);
+            .find(|lines| {
+                let chars = lines.iter().map(|line| line.chars().count() + 1);
+                chars.sum::<usize>() <= max_chars
+            });
         fitting.unwrap_or_else(|| {
             let lines = self.excerpt(MIN_LINES);
             let share = (max_chars / lines.len().max(1)).saturating_sub(2);
@@ -126,7 +118,7 @@ impl PrintedOutput {
     }
 }
 
-/// Beginnings of lines in which a test runner or a compiler names a failure.
+/// Beginnings of lines about a failure.
 const BEGINNINGS: [&str; 37] = [
     // cargo, rustc, clang
     "error:",
@@ -177,20 +169,20 @@ const LINE_PARTS: [&str; 6] = [
     "_test.go:",
 ];
 
-/// `true` for a line about a failure, in the form of known test runners and compilers.
+/// `true` for a line about a failure, in the form of known runners and compilers.
 fn is_failing_line(line: &str) -> bool {
     let line = line.trim();
-    let is_error_word = |word: &str| word.ends_with("Error:") || word.ends_with("Exception:");
     BEGINNINGS
         .iter()
         .any(|beginning| line.starts_with(beginning))
         || line.ends_with(" FAILED")
-        || line.split_whitespace().next().is_some_and(is_error_word)
-        || line.split_whitespace().next().is_some_and(is_go_place)
+        || line.split_whitespace().next().is_some_and(|word| {
+            word.ends_with("Error:") || word.ends_with("Exception:") || is_go_place(word)
+        })
         || LINE_PARTS.iter().any(|part| line.contains(part))
 }
 
-/// `true` for a place as the Go compiler writes it: `./a.go:3:2:`.
+/// `true` for a place of the Go compiler: `./a.go:3:2:`.
 fn is_go_place(word: &str) -> bool {
     let Some((_, place)) = word.split_once(".go:") else {
         return false;

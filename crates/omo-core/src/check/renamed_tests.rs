@@ -1,28 +1,28 @@
-//! Tests that have another name than at the start: they lie elsewhere, or their name holds a time, a process id, a random
-//! number or an address.
+//! Tests with another name than at the start: moved ones, and names with a time, a process id, a
+//! random number or an address.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::check::test_report::{TestOutcome, TestReport};
 
-/// Digits of a random number. A shorter one may tell the case of a failing test from another case.
+/// Digits of a random number; fewer may tell two cases apart.
 const CHANCE_DIGITS: usize = 5;
 
-/// New tests, by the possible common part with an old one.
+/// New tests, by the part of their name that an old one may share.
 #[derive(Debug, Default)]
 pub(super) struct RenamedTests<'a> {
     new: BTreeMap<&'a str, TestOutcome>,
     by_key: BTreeMap<Key, BTreeSet<&'a str>>,
 }
 
-/// The common part of two names of one test.
+/// A part that two names of one test share.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Key {
-    /// Name without file, class and other containers.
+    /// Without file, class and other containers.
     LastPart(String),
-    /// Name without numbers.
+    /// Without numbers.
     Shape(String),
-    /// Name without times and long numbers.
+    /// Without times and long numbers.
     ChanceShape(String),
 }
 
@@ -45,7 +45,7 @@ impl<'a> RenamedTests<'a> {
         renamed
     }
 
-    /// Outcome of the renamed test, which is then taken; `None` without one.
+    /// Takes the renamed test and gives its outcome.
     pub(super) fn take(&mut self, name: &str, outcome: TestOutcome) -> Option<TestOutcome> {
         let shape = if outcome == TestOutcome::Failed {
             Key::chance_shape
@@ -88,12 +88,6 @@ impl Key {
 
 /// A name with `#` for each number of at least `digits` digits, decimal or hexadecimal.
 fn without_numbers(name: &str, digits: usize) -> String {
-    let is_number = |run: &str| {
-        let bare = run.strip_prefix("0x").unwrap_or(run);
-        let is_hex =
-            bare.len() >= digits.max(4) && bare.chars().all(|char| char.is_ascii_hexdigit());
-        is_hex && bare.contains(|char: char| char.is_ascii_digit())
-    };
     let mut shape = String::with_capacity(name.len());
     for word in runs(name, |char| char.is_alphanumeric() || char == '-') {
         if is_uuid(word) {
@@ -101,7 +95,7 @@ fn without_numbers(name: &str, digits: usize) -> String {
             continue;
         }
         for run in runs(word, char::is_alphanumeric) {
-            if is_number(run) {
+            if is_hexadecimal(run, digits) {
                 shape.push('#');
                 continue;
             }
@@ -115,7 +109,14 @@ fn without_numbers(name: &str, digits: usize) -> String {
     shape
 }
 
-/// Such as `3f2a9c1b-77aa-4c2d-8e9f-0123456789ab`.
+fn is_hexadecimal(run: &str, digits: usize) -> bool {
+    let bare = run.strip_prefix("0x").unwrap_or(run);
+    bare.len() >= digits.max(4)
+        && bare.chars().all(|char| char.is_ascii_hexdigit())
+        && bare.contains(|char: char| char.is_ascii_digit())
+}
+
+/// `true` for `3f2a9c1b-77aa-4c2d-8e9f-0123456789ab` and the like.
 fn is_uuid(word: &str) -> bool {
     word.split('-').map(str::len).eq([8, 4, 4, 4, 12])
         && word
@@ -123,7 +124,7 @@ fn is_uuid(word: &str) -> bool {
             .all(|char| char.is_ascii_hexdigit() || char == '-')
 }
 
-/// A date such as `2026-11-27`, or a time such as `22:30:05`.
+/// `true` for a date such as `2026-11-27`, or a time such as `22:30:05`.
 fn holds_time(name: &str) -> bool {
     let digits: String = name
         .chars()

@@ -1,7 +1,6 @@
-//! Checks: commands whose end decides a claim, and the worth of an end.
+//! Checks: commands whose end decides a claim.
 //!
-//! The checks of a run stand in the session's entry from its activation on, together with the last result. The store
-//! seals all of it, so that only omo itself can have written it.
+//! A run's checks stand in the session's sealed entry with their last results.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -11,13 +10,12 @@ use serde::{Deserialize, Serialize};
 use crate::git_variables::is_repository_variable;
 use crate::timestamp::Timestamp;
 
-/// Default timeout in seconds, of a claim or of a plan.
+/// Default timeout of a claim's or a plan's check.
 pub const DEFAULT_TIMEOUT_SECONDS: u32 = 600;
-/// Maximum seconds of all checks of one claim. The client gives a Stop hook 900.
+/// Seconds of all checks of a claim; the client gives a Stop hook 900.
 pub const TOTAL_TIMEOUT_SECONDS: u32 = 840;
-/// Maximum checks of a run.
+/// Of a run.
 pub const MAX_CHECKS: usize = 16;
-/// Maximum bytes of a check's command.
 pub const MAX_COMMAND_BYTES: usize = 4_096;
 const MAX_NAME_CHARS: usize = 32;
 
@@ -25,46 +23,43 @@ const MAX_NAME_CHARS: usize = 32;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Check {
-    /// Name, unique in the run.
+    /// Unique in the run.
     pub name: String,
-    /// The command, for a POSIX shell.
+    /// For a POSIX shell.
     #[serde(rename = "run")]
     pub command: String,
-    /// Origin of the check.
     pub origin: CheckOrigin,
-    /// Folder of the command, from the project's top; `None` for the top.
+    /// From the project's top; `None` for the top.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cwd: Option<String>,
-    /// Timeout in seconds; `None` for the default.
+    /// `None` for the default.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timeout_seconds: Option<u32>,
-    /// Additional environment.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub env: BTreeMap<String, String>,
-    /// `true` where a claim counts only if the check is red without the change.
+    /// A claim counts only if the check is red without the change.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub prove: bool,
-    /// Last result.
     pub last: Option<CheckRecord>,
 }
 
-/// Origin of a check, and so the person who agreed to it.
+/// The origin of a check, and so the person who agreed to it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum CheckOrigin {
-    /// The user, in this session.
+    /// In this session.
     #[default]
     User,
-    /// The user, for a task that they have stopped since.
+    /// For a task that the user has stopped since.
     StoppedTask,
-    /// The user's own configuration.
+    /// The user's configuration.
     Config,
-    /// `omo.toml` in the repository: it runs only while exactly its content is approved.
+    /// `omo.toml` in the repository, with an approval of exactly its content.
     Repository,
 }
 
 impl CheckOrigin {
-    /// The word for people.
+    /// For people.
     pub fn word(self) -> &'static str {
         match self {
             Self::User => "you, in this session",
@@ -75,20 +70,17 @@ impl CheckOrigin {
     }
 }
 
-/// Numbers of tests.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct TestCounts {
-    /// Tests that were executed to a verdict, the failed ones among them.
+    /// Tests with a verdict, the failed ones included.
     pub run: u64,
-    /// Failed tests.
     pub failed: u64,
-    /// Tests that were not executed, or whose failure was expected.
+    /// Tests that were not executed, or with an expected failure.
     pub skipped: u64,
 }
 
 impl TestCounts {
-    /// Sum of both.
     #[must_use]
     pub(crate) fn plus(self, other: Self) -> Self {
         Self {
@@ -109,7 +101,6 @@ impl fmt::Display for TestCounts {
     }
 }
 
-/// Worth of a check's end.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum CheckVerdict {
@@ -119,18 +110,15 @@ pub enum CheckVerdict {
     #[default]
     #[serde(alias = "weaker", alias = "changed")]
     Failed,
-    /// No end in time.
     TimedOut,
     /// Status 0 without a test.
     NothingRan,
-    /// A file in the repository that is not, or no longer, approved.
+    /// A repository's file without a valid approval.
     NotApproved,
-    /// A failed start.
     NotStarted,
 }
 
 impl CheckVerdict {
-    /// All verdicts.
     pub const ALL: [Self; 6] = [
         Self::Green,
         Self::Failed,
@@ -140,7 +128,6 @@ impl CheckVerdict {
         Self::NotStarted,
     ];
 
-    /// The word for people.
     pub fn word(self) -> &'static str {
         match self {
             Self::Green => "green",
@@ -153,45 +140,43 @@ impl CheckVerdict {
     }
 }
 
-/// Kept result of a check.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct CheckRecord {
-    /// Worth of the end.
     pub verdict: CheckVerdict,
-    /// Verdict in a few words: the exit status, a weaker result, a changed file.
+    /// The exit status, a weaker result or a changed file, in a few words.
     pub detail: String,
-    /// Numbers of tests, where they could be read.
+    /// Where they could be read.
     pub counts: Option<TestCounts>,
     /// End of the check.
     pub at: Option<Timestamp>,
-    /// Duration in milliseconds.
+    /// Milliseconds.
     pub took_millis: u64,
-    /// Id of the judged work tree; `None` for one without.
+    /// Of the judged work tree; `None` for one without an id.
     pub tree: Option<String>,
     /// Digest of the check and its environment.
     pub setting: String,
     /// Path of the output.
     pub log: Option<String>,
-    /// Last meaningful line of the output, made harmless.
+    /// The last line of the output with a word, sanitized.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub last_line: String,
-    /// `true` for a green check that was red on the same files before.
+    /// A green check that was red on the same files before.
     pub was_red: bool,
-    /// Digest of files that the checks write and that are no part of the work, as the check left them.
+    /// Digest of the files that checks write and that are no work, as the check left them.
     pub left_out: String,
-    /// Files whose bytes the checks changed once, and that are judged in their present content.
+    /// Files that the checks changed once, judged in their present content.
     pub written_files: Vec<String>,
-    /// `true` where files were written during the checks and have their bytes again: the run in a private copy counts.
+    /// Files were written during the checks and restored: the run in a private copy counts.
     pub was_rewritten: bool,
 }
 
 impl CheckRecord {
-    /// The record, with `was_red` from the last one of its check.
+    /// The record, with `was_red` by the check's last one.
     #[must_use]
     pub fn after(self, last: Option<&Self>) -> Self {
-        let is_of_these_files = |last: &&Self| self.tree.is_some() && last.tree == self.tree;
-        let was_red = last.filter(is_of_these_files).is_some_and(|last| {
+        let same_files = last.filter(|last| self.tree.is_some() && last.tree == self.tree);
+        let was_red = same_files.is_some_and(|last| {
             last.was_red || matches!(last.verdict, CheckVerdict::Failed | CheckVerdict::TimedOut)
         });
         Self {
@@ -200,8 +185,7 @@ impl CheckRecord {
         }
     }
 
-    /// `true` for a result that still holds for this work tree and setting. `left_out` is the digest of the files that
-    /// are no part of the tree.
+    /// `true` for a result that still holds; `left_out` is the digest of files outside of the tree.
     pub fn is_evidence_for(&self, tree: Option<&str>, left_out: &str, setting: &str) -> bool {
         let is_of_these =
             tree.is_some() && self.tree.as_deref() == tree && self.left_out == left_out;
@@ -209,21 +193,18 @@ impl CheckRecord {
     }
 }
 
-/// End of a check's process.
+/// The end of a check's process.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CheckEnd {
-    /// Exit status.
     Exited(i32),
-    /// Signal.
     Killed(i32),
-    /// Timeout after so many seconds.
+    /// Seconds.
     TimedOut(u64),
-    /// Failed start, with the reason.
+    /// With the reason.
     NotStarted(String),
 }
 
 impl CheckEnd {
-    /// Exit status, if any.
     pub fn status(&self) -> Option<i32> {
         match self {
             Self::Exited(status) => Some(*status),
@@ -232,7 +213,7 @@ impl CheckEnd {
     }
 }
 
-/// Verdict on an end, in a word and in a sentence.
+/// The verdict, and the reason in a sentence.
 pub fn judge_check(end: &CheckEnd, counts: Option<TestCounts>) -> (CheckVerdict, String) {
     match end {
         CheckEnd::Exited(0) => judge_success(counts),
@@ -243,7 +224,7 @@ pub fn judge_check(end: &CheckEnd, counts: Option<TestCounts>) -> (CheckVerdict,
     }
 }
 
-/// Status 0 alone is not enough: a check that ran nothing proves nothing.
+/// Status 0 is not enough: a check that ran nothing proves nothing.
 fn judge_success(counts: Option<TestCounts>) -> (CheckVerdict, String) {
     match counts {
         Some(counts) if counts.failed > 0 => (
@@ -262,20 +243,19 @@ fn judge_success(counts: Option<TestCounts>) -> (CheckVerdict, String) {
     }
 }
 
-/// Reason why a check is invalid.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum InvalidCheck {
-    /// An empty or too long command, or one with a NUL.
+    /// Empty, too long, or with a NUL.
     Command,
-    /// An empty or too long name, or one with a character that is no letter, digit, `-`, `_` or `.`.
+    /// Empty, too long, or with a character that is no letter, digit, `-`, `_` or `.`.
     Name(String),
-    /// A folder outside of the project.
+    /// Outside of the project.
     Folder(String),
-    /// A time outside of 1 to [`TOTAL_TIMEOUT_SECONDS`].
+    /// Outside of 1 to [`TOTAL_TIMEOUT_SECONDS`].
     Timeout,
-    /// An invalid name of a variable, or one that omo keeps from checks.
+    /// Invalid, or kept from checks.
     Variable(String),
-    /// More than [`MAX_CHECKS`] checks.
+    /// More than [`MAX_CHECKS`].
     TooMany,
 }
 
@@ -313,7 +293,7 @@ impl fmt::Display for InvalidCheck {
 impl std::error::Error for InvalidCheck {}
 
 impl Check {
-    /// A check of a command, with defaults for the rest.
+    /// A check with defaults for the rest.
     pub fn new(name: Option<&str>, run: &str, origin: CheckOrigin) -> Result<Self, InvalidCheck> {
         let name = name.map_or_else(|| default_name(run), str::to_owned);
         let check = Self {
@@ -327,10 +307,6 @@ impl Check {
     }
 
     /// A check that the user asked for in this session.
-    ///
-    /// # Errors
-    ///
-    /// An [`InvalidCheck`].
     pub fn from_user(
         name: Option<&str>,
         run: &str,
@@ -344,7 +320,6 @@ impl Check {
         Ok(check)
     }
 
-    /// `Ok` for a valid check.
     pub fn validate(&self) -> Result<(), InvalidCheck> {
         let is_command = !self.command.trim().is_empty()
             && self.command.len() <= MAX_COMMAND_BYTES
@@ -366,21 +341,19 @@ impl Check {
         {
             return Err(InvalidCheck::Timeout);
         }
-        let is_bad = |name: &&String| !is_settable_variable(name) || is_hidden_from_checks(name);
         self.env
             .keys()
-            .find(is_bad)
+            .find(|name| !is_settable_variable(name) || is_hidden_from_checks(name))
             .map_or(Ok(()), |name| Err(InvalidCheck::Variable(name.clone())))
     }
 
-    /// Timeout in seconds.
     pub fn effective_timeout(&self) -> u32 {
         self.timeout_seconds
             .unwrap_or(DEFAULT_TIMEOUT_SECONDS)
             .clamp(1, TOTAL_TIMEOUT_SECONDS)
     }
 
-    /// Definition as bytes, equal for two checks that run the same in the same place.
+    /// Bytes that are equal for two checks that run the same in the same place.
     pub fn definition(&self) -> Vec<u8> {
         let timeout = self.effective_timeout().to_string();
         let env = self
@@ -394,33 +367,37 @@ impl Check {
         ]
         .into_iter()
         .chain(env);
-        // Each part with its length before it: no two checks run into the same bytes.
+        // A length before each part keeps two definitions apart.
         parts
             .flat_map(|part| [part.len().to_string().as_bytes(), b":", part.as_bytes()].concat())
             .collect()
     }
 }
 
-/// Adds a check to a list, under a new name.
+/// Adds a check under a new name.
 pub fn add_check(checks: &mut Vec<Check>, mut check: Check) -> Result<(), InvalidCheck> {
-    let is_it =
-        |known: &Check| known.definition() == check.definition() && known.origin == check.origin;
-    if checks.iter().any(is_it) {
+    let is_present = checks.iter().any(|present| {
+        present.definition() == check.definition() && present.origin == check.origin
+    });
+    if is_present {
         return Ok(());
     }
     if checks.len() >= MAX_CHECKS {
         return Err(InvalidCheck::TooMany);
     }
-    let is_taken = |name: &str| checks.iter().any(|known| known.name == name);
-    if is_taken(&check.name) {
+    if is_taken(checks, &check.name) {
         let stem: String = check.name.chars().take(MAX_NAME_CHARS - 3).collect();
         let free = (2..=MAX_CHECKS + 1)
             .map(|number| format!("{stem}-{number}"))
-            .find(|name| !is_taken(name));
+            .find(|name| !is_taken(checks, name));
         check.name = free.unwrap_or(check.name);
     }
     checks.push(check);
     Ok(())
+}
+
+fn is_taken(checks: &[Check], name: &str) -> bool {
+    checks.iter().any(|check| check.name == name)
 }
 
 pub(crate) fn mark_stopped(checks: &mut [Check], is_of_task: impl Fn(&Check) -> bool) {
@@ -432,7 +409,7 @@ pub(crate) fn mark_stopped(checks: &mut [Check], is_of_task: impl Fn(&Check) -> 
     }
 }
 
-/// Removes the marks, where that task goes on. A check that was asked for again meanwhile is there once.
+/// Removes the marks of a continued task; a check that was asked for again stays once.
 pub(crate) fn unmark_stopped(checks: &mut Vec<Check>) {
     let own: Vec<Vec<u8>> = checks
         .iter()
@@ -450,31 +427,35 @@ pub(crate) fn unmark_stopped(checks: &mut Vec<Check>) {
     }
 }
 
-/// Removes the check of this name; `false` without one.
+/// `false` without a check of this name.
 pub fn remove_check(checks: &mut Vec<Check>, name: &str) -> bool {
     let before = checks.len();
     checks.retain(|check| check.name != name);
     checks.len() < before
 }
 
-/// Weakening by a change of checks, each in a few words: the lost ones, and with `with_new` also the new ones.
+/// The lost checks in a few words each, and the new ones for `with_new`.
 pub(crate) fn describe_weakening(old: &[Check], new: &[Check], with_new: bool) -> Vec<String> {
-    let is_same = |one: &Check, other: &Check| one.definition() == other.definition();
     let of_old = old.iter().filter_map(|check| {
-        let is_kept = new.iter().any(|kept| is_same(kept, check));
+        let is_kept = new
+            .iter()
+            .any(|kept| kept.definition() == check.definition());
         let replaced = new.iter().any(|new| new.name == check.name);
         let what = if replaced { "replaced" } else { "removed" };
         (!is_kept).then(|| format!("check `{}` {what}", check.name))
     });
-    let of_new = new
-        .iter()
-        .filter(|check| with_new && !old.iter().any(|known| is_same(known, check)));
+    let of_new = new.iter().filter(|check| {
+        with_new
+            && !old
+                .iter()
+                .any(|known| known.definition() == check.definition())
+    });
     of_old
         .chain(of_new.map(|check| format!("check `{}` added", check.name)))
         .collect()
 }
 
-/// A name from the first words of a command: `cargo test --all` is `cargo-test`.
+/// `cargo-test` for `cargo test --all`.
 fn default_name(run: &str) -> String {
     let words = run
         .split_whitespace()
@@ -497,7 +478,7 @@ fn is_name_char(char: char) -> bool {
     char.is_ascii_alphanumeric() || matches!(char, '-' | '_' | '.')
 }
 
-/// A relative path that never leaves the folder it starts from.
+/// `true` for a relative path that never leaves its folder.
 pub(crate) fn is_below(folder: &str) -> bool {
     let parts = folder.split(['/', '\\']);
     !folder.is_empty()
@@ -514,9 +495,8 @@ fn is_settable_variable(name: &str) -> bool {
         && chars.all(|char| char.is_ascii_alphanumeric() || char == '_')
 }
 
-/// `true` for a variable that a check never sees: keys and tokens of the model and of the client, omo's own, and
-/// variables that point git at a repository. Variables of the terminal's size are left out as well, so that a result
-/// does not depend on it.
+/// `true` for variables that checks never see: keys and tokens, omo's own, those that point git at
+/// a repository, and the terminal's size, on which a result may not depend.
 pub fn is_hidden_from_checks(name: &str) -> bool {
     if is_repository_variable(name) {
         return true;

@@ -1,28 +1,28 @@
-//! Facts about a shell's command and a shell's complaints, found without a shell.
+//! Complaints of a shell, and other facts about its command.
 
 use serde::{Deserialize, Serialize};
 
-/// Complaint of a shell about its command.
+/// A shell's complaint about its command.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum ShellComplaint {
-    /// Missing command.
+    /// The command is missing.
     NotFound(String),
-    /// Command that could not be run.
+    /// The command cannot be run.
     NotRun(String),
-    /// Unreadable command.
+    /// The shell cannot read the command.
     Syntax,
 }
 
-/// Complaint of the shell, started as `shell`, in a line of the output; `None` for any other line.
+/// A complaint of the shell that was started as `shell`.
 ///
-/// bash says `bash: line 1: gcc: command not found` and dash `sh: 1: gcc: not found`, each with the name that it was
-/// started by: a script of the project has another one.
+/// bash says `bash: line 1: gcc: command not found`, dash `sh: 1: gcc: not found`; a script of the
+/// project has another name.
 pub(crate) fn read_complaint(line: &str, shell: &str) -> Option<ShellComplaint> {
-    let said = line.strip_prefix(shell)?.strip_prefix(": ")?;
-    // bash tells a command that it cannot read as `-c: line 1: syntax error …`.
-    let said = said.strip_prefix("-c: ").unwrap_or(said);
-    let (place, words) = said.split_once(": ")?;
+    let message = line.strip_prefix(shell)?.strip_prefix(": ")?;
+    // `-c: line 1: syntax error …`
+    let message = message.strip_prefix("-c: ").unwrap_or(message);
+    let (place, words) = message.split_once(": ")?;
     let is_place = place
         .chars()
         .last()
@@ -43,7 +43,7 @@ pub(crate) fn read_complaint(line: &str, shell: &str) -> Option<ShellComplaint> 
     })
 }
 
-/// `true` for a command with a pipe, as a shell parts it roughly: quotes and backslashes hide one, and `||` is none.
+/// `true` for a pipe outside of quotes, roughly; `||` is none.
 pub fn has_pipe(command: &str) -> bool {
     let mut chars = command.chars().peekable();
     let mut quote = None;
@@ -63,8 +63,8 @@ pub fn has_pipe(command: &str) -> bool {
     false
 }
 
-/// Variables by which the parent of a shell can change its commands: `SHELLOPTS=noexec` makes every command of bash a
-/// success.
+/// Variables that change a shell's commands: `SHELLOPTS=noexec` makes every command of bash
+/// succeed.
 pub fn is_shell_variable(name: &str) -> bool {
     name.starts_with("BASH_FUNC_")
         || matches!(

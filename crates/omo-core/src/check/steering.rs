@@ -1,11 +1,13 @@
-//! Files that may steer a check: configuration of runners, linters, compilers and build tools, and files that they load
-//! by themselves. The table is broad on purpose: a file that is listed without need costs one more run of the check,
-//! and no more. No shell is read for it: the words of a command that are files of the project are listed as well.
+//! Files that may steer a check: configuration of runners, linters, compilers and build tools, and
+//! what they load.
+//!
+//! The table is broad: a file too many costs one more run of the check. The words of a command that
+//! are files of the project are listed as well; no shell is read for it.
 
 use std::collections::BTreeSet;
 use std::path::Path;
 
-/// Names of files, wherever they lie.
+/// Names in any folder.
 const NAMES: &str = "\
     makefile gnumakefile bsdmakefile justfile rakefile gemfile gemfile.lock guardfile vagrantfile procfile earthfile \
     tiltfile brewfile dockerfile containerfile jenkinsfile fastfile sconstruct sconscript wscript build.ninja \
@@ -29,17 +31,17 @@ const NAMES: &str = "\
 const ENDINGS: &str = "\
     mk cmake bzl props targets gemspec cabal pth lock toml ini cfg conf config rc snap.config \
     csproj fsproj vbproj sln gradle sbt nix env properties xcconfig jest.json runsettings";
-/// Endings of texts that people read.
+/// Endings of texts for people.
 const DOCUMENT_ENDINGS: &str = "md rst adoc html htm css scss less svg vue svelte sql";
 const SHELL_ENDINGS: &str = "sh bash zsh fish ksh ps1 bat cmd";
 const CODE_ENDINGS: &str = "rs go py pyi js jsx mjs cjs ts tsx mts cts java kt swift c h cc cpp hpp cs rb php ex exs scala";
-/// Folders of the work itself: a `config.py` or a folder `hooks` in one of these is ordinary code.
+/// Folders of work, in which a `config.py` or a folder `hooks` is ordinary code.
 const WORK_FOLDERS: &str = "src lib app internal";
-/// Folders of tests, in which a `setup.ts` is none itself.
+/// Folders of tests, in which a `setup.ts` is no test.
 const TEST_FOLDERS: &str = "test tests __tests__ spec specs e2e";
 const IMPORT_ROOTS: &str = "src lib tests test unit integration";
 const STAND_INS: &str = "__mocks__ __stubs__ mocks stubs";
-/// Parts of names of configuration, as in `jest.config.js`, `vitest.setup.ts`, `tsconfig.build.json`, `requirements-dev.txt`.
+/// Parts of names such as `jest.config.js`, `vitest.setup.ts` and `requirements-dev.txt`.
 const PARTS: &str = "\
     config conf setup preset environment globalsetup global-setup globalteardown tsconfig requirements constraints reporter \
     transform transformer resolver sequencer mocharc babelrc eslintrc prettierrc stylelintrc swcrc nycrc lintstagedrc \
@@ -47,7 +49,7 @@ const PARTS: &str = "\
 const FOLDERS: &str =
     "scripts script bin tools ci build-tools buildsrc hack hooks githooks buildkite";
 
-/// Tells files that may steer a check, by their paths from the project's top with `/` between the names.
+/// `true` for a path that may steer a check, from the project's top and with `/`.
 ///
 /// ```
 /// use omo_core::check::steering::may_steer;
@@ -60,15 +62,8 @@ pub fn may_steer(path: &str) -> bool {
     let (folders, name) = lower.rsplit_once('/').unwrap_or(("", &lower));
     let is_hidden = lower.split('/').any(|part| part.starts_with('.'));
     let ending = name.rsplit_once('.').map_or("", |(_, ending)| ending);
-    let is_below = |list| folders.split('/').any(|folder| is_in(list, folder));
-    // Code is work, wherever it lies, but for files named like `jest.setup.js`: their callers and loaders decide.
+    // Code is work, but for files such as `jest.setup.js`: their callers and loaders decide.
     let is_code = is_in(CODE_ENDINGS, ending);
-    let is_part = |part: &str| is_in(PARTS, part);
-    let is_configuration = || match is_code {
-        true if is_below(TEST_FOLDERS) => name.split('.').any(is_part),
-        true => !is_below(WORK_FOLDERS) && name.split('.').skip(1).any(is_part),
-        false => name.split(['.', '-', '_']).any(is_part) || is_below(FOLDERS),
-    };
     let mut roots = lower.split_inclusive('/').scan(true, |is_root, part| {
         let was_root = std::mem::replace(is_root, is_in(IMPORT_ROOTS, part.trim_end_matches('/')));
         was_root.then(|| part.trim_end_matches('/'))
@@ -76,22 +71,41 @@ pub fn may_steer(path: &str) -> bool {
     is_hidden
         || is_in(NAMES, name)
         || is_in(ENDINGS, ending)
-        || is_below(STAND_INS)
-        || is_configuration()
+        || is_below_any(folders, STAND_INS)
+        || is_configuration(folders, name, is_code)
         || is_in("py pyi", ending) && roots.any(shadows_python)
+}
+
+fn is_configuration(folders: &str, name: &str, is_code: bool) -> bool {
+    match is_code {
+        true if is_below_any(folders, TEST_FOLDERS) => {
+            name.split('.').any(|part| is_in(PARTS, part))
+        }
+        true => {
+            !is_below_any(folders, WORK_FOLDERS)
+                && name.split('.').skip(1).any(|part| is_in(PARTS, part))
+        }
+        false => {
+            name.split(['.', '-', '_']).any(|part| is_in(PARTS, part))
+                || is_below_any(folders, FOLDERS)
+        }
+    }
+}
+
+fn is_below_any(folders: &str, list: &str) -> bool {
+    folders.split('/').any(|folder| is_in(list, folder))
 }
 
 fn is_in(list: &str, word: &str) -> bool {
     list.split_ascii_whitespace().any(|known| known == word)
 }
 
-/// Tells scripts of a shell by their ending.
 pub fn is_shell_script(path: &str) -> bool {
     path.rsplit_once('.')
         .is_some_and(|(_, ending)| is_in(SHELL_ENDINGS, &ending.to_lowercase()))
 }
 
-/// Tells source code, and texts for people, by their ending.
+/// Source code and texts for people, by the ending.
 pub fn is_code_or_text(path: &str) -> bool {
     let ending = path
         .rsplit_once('.')
@@ -100,13 +114,12 @@ pub fn is_code_or_text(path: &str) -> bool {
     is_in(CODE_ENDINGS, &ending) || is_in(DOCUMENT_ENDINGS, &ending)
 }
 
-/// Tells source code by its ending.
 pub fn is_code(path: &str) -> bool {
     path.rsplit_once('.')
         .is_some_and(|(_, ending)| is_in(CODE_ENDINGS, &ending.to_lowercase()))
 }
 
-/// Tells tests by their name or their folder. A program that such a file runs is its subject.
+/// Tests by their name or folder; a program that such a file runs is its subject.
 pub fn is_named_as_test(path: &str) -> bool {
     let lower = path.to_lowercase();
     lower
@@ -114,8 +127,8 @@ pub fn is_named_as_test(path: &str) -> bool {
         .any(|part| is_in("test tests __tests__ spec specs e2e", part))
 }
 
-/// The words of a command, or of a script, that may be names of files: without quotes, and without a shell's prefix of
-/// a path, such as a folder in a variable.
+/// The words of a command or script that may name files, without quotes and without a prefix such
+/// as a folder in a variable.
 ///
 /// ```
 /// use omo_core::check::steering::file_words;
@@ -124,10 +137,9 @@ pub fn is_named_as_test(path: &str) -> bool {
 /// assert!(["ci", "check.sh", "a/b.yml"].iter().all(|word| words.contains(*word)));
 /// ```
 pub fn file_words(text: &str) -> BTreeSet<String> {
-    let is_between = |char: char| char.is_whitespace() || "'\"`;&|<>(){}=,:".contains(char);
     let mut words = BTreeSet::new();
-    for word in text.split(is_between) {
-        // The text behind the last variable is below an unknown folder.
+    for word in text.split(|char: char| char.is_whitespace() || "'\"`;&|<>(){}=,:".contains(char)) {
+        // Text behind the last variable is below an unknown folder.
         let behind = word.rsplit_once('$').map_or(word, |(_, rest)| {
             rest.split_once('/').map_or("", |(_, rest)| rest)
         });
@@ -145,7 +157,7 @@ pub fn file_words(text: &str) -> BTreeSet<String> {
     words
 }
 
-/// A word with a pattern in the place of each variable, where it is one of paths: `steps/step_*.sh` of `steps/step_$n.sh`.
+/// A pattern for a path with variables: `steps/step_*.sh` for `steps/step_$n.sh`.
 fn pattern_of(word: &str) -> Option<String> {
     let mut parts = word.split('$');
     let mut pattern = parts.next().unwrap_or_default().to_owned();
@@ -161,21 +173,20 @@ fn pattern_of(word: &str) -> Option<String> {
     is_of_paths.then_some(pattern)
 }
 
-/// The words of the lines with which code imports what may be a file of the project.
+/// The words of lines that may import a file of the project.
 pub fn imported_words(path: &Path, text: &str) -> BTreeSet<String> {
-    let imports = |line: &&str| {
-        ["import ", "require(", "from "]
-            .iter()
-            .any(|word| line.contains(word))
-    };
-    let lines = text
-        .lines()
+    text.lines()
         .filter(|_| module_endings(path).is_some())
-        .filter(imports);
-    lines.flat_map(file_words).collect()
+        .filter(|line| {
+            ["import ", "require(", "from "]
+                .iter()
+                .any(|word| line.contains(word))
+        })
+        .flat_map(file_words)
+        .collect()
 }
 
-/// Candidates for the file of an imported module, from the folder of the code or the top.
+/// Candidates for a module's file, from the folder of the code or the top.
 pub fn module_files(path: &Path, word: &str) -> impl Iterator<Item = String> {
     let endings = module_endings(path).unwrap_or_default();
     let is_python = endings.starts_with(".py");
@@ -190,7 +201,7 @@ pub fn module_files(path: &Path, word: &str) -> impl Iterator<Item = String> {
         .map(move |ending| format!("{word}{ending}"))
 }
 
-/// Ends of names of modules, as a file of this name finds them.
+/// Endings of the modules that `path` may import.
 fn module_endings(path: &Path) -> Option<&'static str> {
     match path.extension()?.to_str()? {
         "py" => Some(".py /__init__.py"),
@@ -202,7 +213,7 @@ fn module_endings(path: &Path) -> Option<&'static str> {
     }
 }
 
-/// `true` for code outside of the tests that serves them alone, by its text: it loads a runner of tests, or asserts and
+/// `true` for code outside of the tests that serves them alone: it loads a runner, or asserts and
 /// returns nothing. Code with tests of its own is work.
 pub fn is_test_helper(path: &Path, text: &str) -> bool {
     const RUNNERS: &str = "\
@@ -238,14 +249,14 @@ pub fn is_test_helper(path: &Path, text: &str) -> bool {
             given += 1;
         }
     }
-    // In other languages a value may be returned without a word.
+    // Other languages return values without a word.
     loads
         || asserted > 0
             && given == 0
             && module_endings(path).is_some_and(|endings| endings != ".rb")
 }
 
-/// Tells expected results of tests by their name, such as `expected.txt` or `golden/a.json`.
+/// Expected results, such as `expected.txt` and `golden/a.json`.
 pub fn is_expectation(path: &str) -> bool {
     const NAMES: &str = "expected expectations golden goldens approved snap snapshot snapshots";
     !is_code(path)
@@ -255,8 +266,7 @@ pub fn is_expectation(path: &str) -> bool {
             .any(|part| is_in(NAMES, part))
 }
 
-/// The words of a configuration that may be names of files which a runner loads by itself: those behind a key such as
-/// `setupFiles`, up to the end of its list or its line.
+/// The words of a configuration behind a key such as `setupFiles`: files that a runner may load.
 ///
 /// ```
 /// use omo_core::check::steering::loaded_words;
@@ -280,12 +290,12 @@ pub fn loaded_words(text: &str) -> BTreeSet<String> {
     words
 }
 
-/// Keys of configurations of runners behind which files stand that are loaded before the tests, in lower case.
+/// Keys before files that are loaded before the tests, in lower case.
 const LOADING_KEYS: &str = "\
     pytest_plugins setupfiles globalsetup globalteardown testenvironment snapshotserializers resolver transform \
     testrunner reporters require --import --loader";
 
-/// The files that say what a program does, by default and in the folder in which it runs: those of a Makefile for `make`.
+/// The default files that say what a program does: those of a Makefile for `make`.
 ///
 /// ```
 /// use omo_core::check::steering::task_files;
@@ -320,7 +330,7 @@ const TASK_FILES: [(&str, &str); 13] = [
     ("deno", "deno.json deno.jsonc"),
 ];
 
-/// Tells the files that say which packages a project needs, and in which versions: any work may change them.
+/// Files with the packages of a project, which any work may change.
 pub fn is_manifest(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
     MANIFESTS
@@ -331,7 +341,6 @@ pub fn is_manifest(path: &str) -> bool {
             .is_some_and(|name| name.starts_with("requirements"))
 }
 
-/// Files with the name and versions of what a project needs.
 const MANIFESTS: &str = "\
     Cargo.toml Cargo.lock go.mod go.sum pyproject.toml setup.cfg package-lock.json npm-shrinkwrap.json yarn.lock \
     pnpm-lock.yaml bun.lock bun.lockb poetry.lock uv.lock Pipfile Pipfile.lock Gemfile Gemfile.lock composer.lock \
@@ -340,7 +349,7 @@ const MANIFESTS: &str = "\
 
 const MAX_WORDS: usize = 10_000;
 
-/// `true` for a file or folder name that is loaded in the place of a module of Python or of a runner.
+/// `true` for a name that is loaded instead of a module of Python or of a runner.
 pub fn shadows_python(name: &str) -> bool {
     let (module, ending) = name.split_once('.').unwrap_or((name, ""));
     let is_module = ending.is_empty()
@@ -350,14 +359,13 @@ pub fn shadows_python(name: &str) -> bool {
     is_module && is_python_module(module)
 }
 
-/// `true` for a module that a runner of Python may load: one of Python itself, or of pytest.
+/// `true` for a module of Python or pytest that a runner may load.
 pub fn is_python_module(name: &str) -> bool {
     MODULES.split_ascii_whitespace().any(|known| known == name)
 }
 
-/// The standard library from 3.8 to 3.14, and the modules of pytest. Those that are always within the interpreter
-/// cannot be shadowed, and `parser`, `symbol` and `formatter`, which are gone since 3.10, are loaded by none of them:
-/// work often has files of these names.
+/// The standard library from 3.8 to 3.14, and pytest, without built-in modules, which cannot be
+/// shadowed, and without `parser`, `symbol` and `formatter`: work often has files of these names.
 const MODULES: &str = "\
     __future__ _aix_support _android_support _apple_support _ast _ast_unparse _asyncio _bisect _blake2 _bootlocale \
     _bootsubprocess _bz2 _codecs_cn _codecs_hk _codecs_iso2022 _codecs_jp _codecs_kr _codecs_tw _collections_abc \

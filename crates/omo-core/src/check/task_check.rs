@@ -1,8 +1,7 @@
-//! Checks of a plan: a command, its expectation, and the worth of its end.
+//! Checks of a plan: a command, its expectation, and the verdict on its end.
 //!
-//! A `Check` judges a claim, and is green when its command says so. A `TaskCheck` judges one task of a plan, and may be
-//! meant to fail: tests that are written before their subject prove something only as long as they fail. The outcome of
-//! a check is plain data, which a ledger keeps.
+//! A `Check` judges a claim. A `TaskCheck` judges one task, and may be meant to fail, as tests do
+//! that are written before their subject.
 
 use std::path::PathBuf;
 
@@ -21,26 +20,24 @@ pub use crate::check::shell_complaint::{ShellComplaint, has_pipe, is_shell_varia
 
 pub(crate) const MAX_TIMEOUT_SECONDS: u32 = 86_400;
 const NO_TESTS: i32 = 5;
-/// Sum that a shell ends with, less the signal that ended a command.
+/// Added by a shell to the signal that ended a command.
 const SIGNALLED: i32 = 128;
-/// Greatest signal of every system.
+/// The greatest signal of every system.
 const LAST_SIGNAL: i32 = 31;
-/// Signal that ends a program which writes to a pipe without a reader.
+/// `SIGPIPE`: a program writes to a pipe without a reader.
 const BROKEN_PIPE: i32 = 13;
 
 /// A check of a plan.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TaskCheck {
-    /// The command, for a POSIX shell. It may have several lines.
+    /// For a POSIX shell; may have several lines.
     pub command: String,
-    /// Expectation.
     #[serde(default)]
     pub expect: ExpectedResult,
-    /// Timeout in seconds.
     #[serde(default = "default_timeout_seconds")]
     pub timeout_seconds: u32,
-    /// Folder of the command, from the project's top; `None` for the top.
+    /// From the project's top; `None` for the top.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cwd: Option<String>,
 }
@@ -49,52 +46,45 @@ fn default_timeout_seconds() -> u32 {
     DEFAULT_TIMEOUT_SECONDS
 }
 
-/// Expected end and output of a check.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ExpectedResult {
-    /// Expected end.
     #[serde(default)]
     pub exit: ExpectedExit,
-    /// Expected text in stdout or stderr, without colours.
+    /// In stdout or stderr, without colours.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stdout_has: Option<String>,
 }
 
-/// Expected end of a check.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum ExpectedExit {
     /// Status 0.
     #[default]
     Zero,
-    /// A failure of the subject: tests that are written before it.
+    /// A failure of the subject, as of tests written before it.
     NonZero,
-    /// This status.
     Exactly(i32),
 }
 
-/// Worth of a check's end.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum TaskCheckVerdict {
-    /// Expected end and output, and something was run.
+    /// The expected end and output, and something was run.
     Green,
     /// Another end or output.
     Red,
-    /// No end in time.
     TimedOut,
-    /// No result about the work: the command, or one that it runs, could not be started.
+    /// The command, or one that it runs, could not be started.
     Environment {
-        /// Name of that command, where the output has it.
+        /// Where the output has its name.
         command: Option<String>,
     },
-    /// Expected end without a test.
+    /// The expected end without a test.
     NothingRan,
 }
 
 impl TaskCheckVerdict {
-    /// The word for people.
     pub fn word(&self) -> &'static str {
         match self {
             Self::Green => "green",
@@ -106,29 +96,25 @@ impl TaskCheckVerdict {
     }
 }
 
-/// Kept outcome of a check.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TaskCheckOutcome {
-    /// Worth of the end.
     pub verdict: TaskCheckVerdict,
-    /// Verdict in a few words, on one line. May quote the output: for people, not for a terminal without more ado.
+    /// On one line; may quote the output, so not for a terminal as it is.
     pub detail: String,
-    /// Exit status, if any.
     #[serde(default)]
     pub exit: Option<i32>,
-    /// Duration in milliseconds.
+    /// Milliseconds.
     pub took_millis: u64,
-    /// Kept lines of the output.
     #[serde(flatten)]
     pub printed: PrintedOutput,
     /// Path of the output.
     #[serde(default)]
     pub log: Option<PathBuf>,
-    /// Numbers of tests, where they could be read.
+    /// Where they could be read.
     #[serde(default)]
     pub counts: Option<TestCounts>,
-    /// `true` for a pipe without a shell that reports a failure before it: only the status behind the pipe counted.
+    /// A pipe in a shell that reports only the status of its last command.
     #[serde(default)]
     pub has_pipe_without_pipefail: bool,
     /// Digest of the check, its folder and its environment.
@@ -137,13 +123,11 @@ pub struct TaskCheckOutcome {
 }
 
 impl TaskCheckOutcome {
-    /// `true` for a proof.
     pub fn is_green(&self) -> bool {
         self.verdict == TaskCheckVerdict::Green
     }
 
-    /// End in words. Most commands of a plan are no test runners: a missing count of tests says nothing about those,
-    /// and is left out.
+    /// The end in words. Most commands of a plan are no test runners: a missing count is left out.
     pub fn describe(&self) -> &str {
         self.detail
             .strip_suffix(", no count of tests")
@@ -164,7 +148,7 @@ impl TaskCheckOutcome {
 }
 
 impl TaskCheck {
-    /// A check that is to end with status 0.
+    /// A check that expects status 0.
     pub fn new(command: &str) -> Self {
         Self {
             command: command.to_owned(),
@@ -174,7 +158,7 @@ impl TaskCheck {
         }
     }
 
-    /// Reason why the check is invalid; `None` for a valid one.
+    /// The reason why the check is invalid, if it is.
     pub fn invalid_reason(&self) -> Option<String> {
         if self.command.trim().is_empty() {
             return Some("the check has no command".to_owned());
@@ -189,18 +173,17 @@ impl TaskCheck {
         ))
     }
 
-    /// Timeout in seconds.
     pub fn effective_timeout(&self) -> u32 {
         self.timeout_seconds.clamp(1, MAX_TIMEOUT_SECONDS)
     }
 
-    /// Command and place as bytes: two checks that run the same have the same, whatever their expectation and timeout.
+    /// Bytes that are equal for two checks that run the same, whatever they expect.
     pub fn definition(&self) -> Vec<u8> {
         let parts = [
             self.command.as_str(),
             self.cwd.as_deref().unwrap_or_default(),
         ];
-        // Each part with its length before it: no two checks run into the same bytes.
+        // A length before each part keeps two definitions apart.
         parts
             .iter()
             .flat_map(|part| [part.len().to_string().as_bytes(), b":", part.as_bytes()].concat())
@@ -208,20 +191,16 @@ impl TaskCheck {
     }
 }
 
-/// Observed result of a check.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ObservedResult {
-    /// End of the process.
     pub end: CheckEnd,
-    /// Numbers of tests.
     pub counts: Option<TestCounts>,
-    /// Heard parts of the output.
     pub heard: HeardOutput,
-    /// `true` for a command with a pipe in a shell that reports a failure before one.
+    /// The command has a pipe, and its shell reports a failure before it.
     pub pipefail_matters: bool,
 }
 
-/// Verdict on an end, in a word and in a sentence.
+/// The verdict, and the reason in a sentence.
 pub fn judge_task_check(
     expect: &ExpectedResult,
     seen: &ObservedResult,
@@ -269,8 +248,9 @@ pub fn judge_task_check(
 /// `Err` for a verdict that is not green.
 type JudgedEnd = Result<String, (TaskCheckVerdict, String)>;
 
-/// `true` where the end says nothing about the work. A shell ends with 126 and 127 where a command could not be run; so
-/// may any program, and only the shell's own complaint counts. Where a failure is expected, a missing command is none.
+/// `true` where the end says nothing about the work: only the shell's own complaint counts, since
+/// any program may end with 126 and 127. Where a failure is expected, a missing command is one of
+/// the work.
 fn is_environment(exit: ExpectedExit, status: i32, seen: &ObservedResult) -> bool {
     match &seen.heard.complaint {
         Some(ShellComplaint::NotRun(_)) => matches!(status, 126 | 127),
@@ -297,7 +277,7 @@ fn judge_not_found(status: i32, seen: &ObservedResult) -> (TaskCheckVerdict, Str
     )
 }
 
-/// Verdict on a status without its history.
+/// The verdict on a status alone.
 fn judge_success(status: i32, seen: &ObservedResult) -> JudgedEnd {
     let (verdict, words) = judge_gate(&CheckEnd::Exited(status), seen.counts);
     match verdict {
@@ -317,9 +297,8 @@ fn judge_success(status: i32, seen: &ObservedResult) -> JudgedEnd {
     }
 }
 
-/// A failure proves that tests exist and fail, where it can be nothing else.
+/// A failure proves that tests exist and fail, unless it has another cause.
 fn judge_failure(status: i32, seen: &ObservedResult) -> JudgedEnd {
-    let red = |words: String| Err((TaskCheckVerdict::Red, words));
     let has_none = seen
         .counts
         .is_some_and(|counts| counts.run == 0 && counts.failed == 0);
@@ -343,6 +322,10 @@ fn judge_failure(status: i32, seen: &ObservedResult) -> JudgedEnd {
             "exit status {status}, as expected before the implementation"
         )),
     }
+}
+
+fn red(words: String) -> JudgedEnd {
+    Err((TaskCheckVerdict::Red, words))
 }
 
 #[cfg(test)]

@@ -1,5 +1,5 @@
-//! The tests of a check, as its runner prints them: their number, and the outcome of each by name. Some runners name
-//! only those that failed, and unnamed ones are not guessed.
+//! The tests of a check as its runner prints them. Some runners name only failed tests; unnamed
+//! ones are not guessed.
 
 use std::collections::BTreeMap;
 
@@ -8,57 +8,52 @@ use serde::{Deserialize, Serialize};
 use crate::check::session_check::TestCounts;
 use crate::text::sanitize_line;
 
-/// Maximum tests that are told apart; a larger suite is compared by its counts.
+/// Maximum tests by name; a larger suite is compared by its counts.
 pub const MAX_TESTS: usize = 20_000;
 const MAX_NAME_CHARS: usize = 300;
 
-/// End of a test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum TestOutcome {
-    /// Passed test.
     Passed,
     /// Not executed, or an expected failure.
     Skipped,
-    /// Failed test.
     Failed,
 }
 
-/// Tests of a check.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct TestReport {
-    /// Sums of all runners; `None` where none of them counted.
+    /// Sums of all runners; `None` without a count.
     pub counts: Option<TestCounts>,
     outcomes: BTreeMap<String, TestOutcome>,
-    /// Number of tests with the same name, where there are several.
+    /// Tests of a name that several have.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     times: BTreeMap<String, u64>,
-    /// `true` beyond [`MAX_TESTS`].
+    /// More than [`MAX_TESTS`].
     pub is_cut: bool,
 }
 
 impl TestReport {
-    /// Outcome of a test; `None` for an unnamed one.
+    /// `None` for an unnamed test.
     pub fn outcome(&self, name: &str) -> Option<TestOutcome> {
         self.outcomes.get(name).copied()
     }
 
-    /// Tests by name.
     pub fn iter(&self) -> impl Iterator<Item = (&str, TestOutcome)> {
         self.outcomes
             .iter()
             .map(|(name, outcome)| (name.as_str(), *outcome))
     }
 
-    /// `true` where the runner named tests that passed: some name only failures.
+    /// `true` for a runner that names passed tests: some name only failures.
     pub fn names_passed_tests(&self) -> bool {
         self.outcomes
             .values()
             .any(|outcome| *outcome == TestOutcome::Passed)
     }
 
-    /// The report without this path in the names of tests: the folder of a copy changes each time.
+    /// The report without `path` in names: the folder of a copy changes each time.
     #[must_use]
     pub fn without_path(mut self, path: &str) -> Self {
         let names: Vec<String> = self
@@ -76,19 +71,18 @@ impl TestReport {
         self
     }
 
-    /// Number of executed tests without a name.
+    /// Executed tests without a name.
     pub fn count_unnamed(&self) -> u64 {
         self.count_all()
             .map_or(0, |all| all.saturating_sub(self.count_named()))
     }
 
-    /// Number of names beyond the executed tests: something else has printed them.
+    /// Names beyond the executed tests, which something else printed.
     pub fn count_surplus(&self) -> u64 {
         self.count_all()
             .map_or(0, |all| self.count_named().saturating_sub(all))
     }
 
-    /// Number of tests of this name.
     pub fn times(&self, name: &str) -> u64 {
         self.times
             .get(name)
@@ -96,14 +90,13 @@ impl TestReport {
             .unwrap_or(u64::from(self.outcomes.contains_key(name)))
     }
 
-    /// `true` for names in the form of Go.
+    /// `true` for names in the form of Go, such as `pkg.TestX`.
     pub fn is_of_go(&self) -> bool {
         const KINDS: [&str; 4] = ["Test", "Example", "Fuzz", "Benchmark"];
-        let is_it = |name: &String| {
-            name.rsplit_once('.')
-                .is_some_and(|(_, name)| KINDS.iter().any(|kind| name.starts_with(kind)))
-        };
-        self.outcomes.keys().any(is_it)
+        self.outcomes
+            .keys()
+            .filter_map(|name| name.rsplit_once('.'))
+            .any(|(_, name)| KINDS.iter().any(|kind| name.starts_with(kind)))
     }
 
     fn count_all(&self) -> Option<u64> {
@@ -119,7 +112,7 @@ impl TestReport {
             .fold(names, u64::saturating_add)
     }
 
-    /// A test of a runner that tells each once, and lets several have one name.
+    /// A test of a runner that names each once, and allows one name for several.
     pub(super) fn add_test(&mut self, name: &str, outcome: TestOutcome) {
         let is_known = self.outcomes.contains_key(&shown_name(name));
         self.add(name, outcome);

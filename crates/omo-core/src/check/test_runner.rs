@@ -1,9 +1,8 @@
-//! Readers of the output of test runners: the names of tests with their outcomes, and their counts.
+//! Readers of test runners' output: names of tests with their outcomes, and counts.
 //!
-//! An exit status of 0 proves nothing when no test was run. For the runners known here the summary is read and added
-//! up; of any other command the numbers beside the usual words, and else only the exit status. A line is read as a
-//! person reads it: without colours, and without text that a carriage return has overwritten. Every runner has a file,
-//! which knows its commands, and reads its own lines and no others.
+//! An exit status of 0 proves nothing when no test was run. Known runners have a reader in a file
+//! of their own; of other commands the numbers beside the usual words count. Lines are read as a
+//! terminal shows them.
 
 mod cargo;
 mod go;
@@ -21,10 +20,10 @@ use self::test_commands::only_runner;
 use crate::check::session_check::TestCounts;
 use crate::check::test_report::TestReport;
 
-/// Maximum bytes of a line that is read: a summary in JSON begins with its numbers.
+/// Maximum bytes read of a line: a summary in JSON begins with its numbers.
 const LINE_BYTES: usize = 64 * 1024;
 
-/// Splitter of output into lines, as it comes.
+/// Splits output into lines, as it comes.
 #[derive(Debug)]
 pub struct LineSplitter {
     line: Vec<u8>,
@@ -32,7 +31,7 @@ pub struct LineSplitter {
 }
 
 impl LineSplitter {
-    /// A splitter that gives at most `limit` bytes of a line.
+    /// At most `limit` bytes of a line.
     pub fn with_limit(limit: usize) -> Self {
         Self {
             line: Vec::new(),
@@ -40,7 +39,7 @@ impl LineSplitter {
         }
     }
 
-    /// Reads on, and gives each finished line in its visible form.
+    /// Gives each finished line in its visible form.
     pub fn read(&mut self, output: &[u8], mut each: impl FnMut(&str)) {
         for piece in output.split_inclusive(|byte| *byte == b'\n') {
             let room = self.limit.saturating_sub(self.line.len());
@@ -64,11 +63,10 @@ impl LineSplitter {
     }
 }
 
-/// Reader of a test runner's output.
 #[derive(Debug, Default)]
 pub struct TestOutputReader {
     lines: LineSplitter,
-    /// Runner of the command. Lines of others, or of the runner before its end, come from within its tests.
+    /// The command's runner: other lines come from within its tests.
     only: Option<&'static str>,
     runners: Runners,
     summary: SummaryLines,
@@ -124,7 +122,7 @@ impl Default for LineSplitter {
 }
 
 impl TestOutputReader {
-    /// A reader of the output of a command.
+    /// A reader for a command's output.
     ///
     /// ```
     /// use omo_core::check::test_runner::TestOutputReader;
@@ -143,7 +141,6 @@ impl TestOutputReader {
         reader
     }
 
-    /// Reads on.
     pub fn read(&mut self, output: &[u8]) {
         self.lines.read(output, |line| {
             self.runners.line(line, &mut self.report, self.only);
@@ -151,7 +148,6 @@ impl TestOutputReader {
         });
     }
 
-    /// Tests of the whole output.
     pub fn report(self) -> TestReport {
         let Self {
             lines,
@@ -169,7 +165,7 @@ impl TestOutputReader {
     }
 }
 
-/// Visible form of a line: without escape sequences and overwritten text.
+/// A line without escape sequences and overwritten text.
 pub fn visible_line(line: &str) -> String {
     let line = line.trim_end_matches(['\n', '\r']);
     let line = line.rsplit('\r').next().unwrap_or(line);
@@ -181,7 +177,7 @@ pub fn visible_line(line: &str) -> String {
             continue;
         }
         match chars.next() {
-            // Which letters a terminal shows.
+            // A choice of the character set.
             Some('(' | ')') => _ = chars.next(),
             // A control sequence ends with a letter or one of a few signs.
             Some('[') => {
@@ -207,7 +203,7 @@ fn add_counts(total: &mut Option<TestCounts>, counts: TestCounts) {
     *total = Some(total.unwrap_or_default().plus(counts));
 }
 
-/// The parts of a list such as `2 passed, 1 failed`: each number with its word.
+/// Numbers with their words, as in `2 passed, 1 failed`.
 fn parse_numbered_words<'a>(
     list: &'a str,
     separator: &'a str,

@@ -1,4 +1,4 @@
-//! Tests of the beginning that no longer run and pass, by name, and by number where names say nothing.
+//! Tests of the start that no longer run and pass, by name, or by number.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,7 +8,6 @@ use crate::check::session_check::TestCounts;
 use crate::check::test_report::{TestOutcome, TestReport};
 use crate::text::pluralize;
 
-/// Tests that ran at the start of the run, and do not pass now, by name.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct LostTests {
@@ -22,13 +21,12 @@ pub struct LostTests {
     pub changed: NamedTests,
 }
 
-/// Number of tests, with the first names.
+/// Tests, with the first names.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct NamedTests {
-    /// Number of all tests.
     pub count: usize,
-    /// Names, at most [`MAX_NAMED_TESTS`].
+    /// At most [`MAX_NAMED_TESTS`].
     pub names: Vec<String>,
 }
 
@@ -42,7 +40,6 @@ impl NamedTests {
 }
 
 impl LostTests {
-    /// `true` where `count` exceeds `names`.
     pub fn names_some_alone(&self) -> bool {
         [
             &self.gone,
@@ -54,8 +51,8 @@ impl LostTests {
         .any(|tests| tests.count > tests.names.len())
     }
 
-    /// Compares the tests of a check at the start of the run with those of now. Names that a runner keeps to itself are
-    /// not guessed. A test with another name now, by its place or by a number in the name, is the same test.
+    /// Compares the named tests of a check at the start with those of now. A test with another
+    /// name, by its place or a number in it, is the same test.
     pub fn compare(started: &TestReport, now: &TestReport) -> Self {
         let mut lost = Self::default();
         let names_all = now.names_passed_tests() && !now.is_cut;
@@ -80,7 +77,7 @@ impl LostTests {
         lost
     }
 
-    /// Adds the tests that failed at the start, and pass where only the tests changed.
+    /// Adds tests that failed at the start, and pass with the present tests on the old files.
     #[must_use]
     pub fn with_changed<'a>(
         mut self,
@@ -93,7 +90,7 @@ impl LostTests {
         self
     }
 
-    /// One line for each kind, such as `2 tests gone: a, b`.
+    /// A line for each kind, such as `2 tests gone: a, b`.
     pub(super) fn lines(&self) -> impl Iterator<Item = String> {
         let lists = [
             (&self.gone, "gone"),
@@ -120,8 +117,8 @@ impl LostTests {
     }
 }
 
-/// `true` for no more tests without a name than at the start, since much output may be cut, and no more names than
-/// tests, since a test may print a name.
+/// `true` for no more unnamed tests than at the start, since output may be cut, and no more names
+/// than tests, since a test may print a name.
 fn are_names_whole(started: &TestReport, now: &TestReport) -> bool {
     now.names_passed_tests()
         && !now.is_cut
@@ -162,16 +159,16 @@ pub fn compare_counts(started: &TestReport, now: &TestReport) -> Option<String> 
     }
 }
 
-/// Compares the numbers of tests in the project with those in a private copy. Tests that are skipped in copies from the
-/// start on are known.
+/// Compares the numbers of tests in the project with those in a private copy, except for tests that
+/// copies skip from the start.
 pub fn compare_places(here: TestCounts, copy: &TestReport, started: &TestReport) -> Option<String> {
     let counts = copy.counts?;
-    let all = |counts: TestCounts| counts.run.saturating_add(counts.skipped);
     let skipped = started.counts.map_or(0, |started| started.skipped);
     let is_known = counts.skipped > here.skipped && counts.skipped <= skipped;
-    // A quiet Go counts packages, and no skipped one.
+    // A quiet Go counts packages.
     let is_other_unit = copy.is_of_go() && here.skipped == 0;
-    let differs = !is_other_unit && (here.skipped != counts.skipped || all(here) != all(counts));
+    let differs =
+        !is_other_unit && (here.skipped != counts.skipped || count_all(here) != count_all(counts));
     (differs && !is_known).then(|| {
         let (run, skipped) = (pluralize_count(here.run), here.skipped);
         format!(
@@ -179,6 +176,10 @@ pub fn compare_places(here: TestCounts, copy: &TestReport, started: &TestReport)
             counts.run, counts.skipped
         )
     })
+}
+
+fn count_all(counts: TestCounts) -> u64 {
+    counts.run.saturating_add(counts.skipped)
 }
 
 fn pluralize_count(count: u64) -> String {

@@ -1,4 +1,4 @@
-//! `cargo test` (libtest, which almost all tests on stable Rust use) and `cargo nextest run`.
+//! `cargo test` (libtest) and `cargo nextest run`.
 
 use super::test_commands::subcommand;
 use super::{add_counts, parse_numbered_words};
@@ -6,10 +6,11 @@ use crate::check::session_check::TestCounts;
 use crate::check::test_report::{TestOutcome, TestReport};
 
 pub(super) fn is_test_run(program: &str, arguments: &[&str]) -> bool {
-    let is_nextest_run = || arguments.iter().any(|word| matches!(*word, "run" | "r"));
     match subcommand(arguments) {
         "test" | "t" => program == "cargo",
-        "nextest" => program == "cargo" && is_nextest_run(),
+        "nextest" => {
+            program == "cargo" && arguments.iter().any(|word| matches!(*word, "run" | "r"))
+        }
         _ => false,
     }
 }
@@ -18,9 +19,9 @@ pub(super) fn is_test_run(program: &str, arguments: &[&str]) -> bool {
 pub(super) struct Cargo {
     total: Option<TestCounts>,
     nextest: Option<TestCounts>,
-    /// Number of announced tests, until their end is read.
+    /// Announced tests without an end.
     running: Option<u64>,
-    /// `true` behind the start of nextest, which shows the output of failed tests, libtest's own summary among it.
+    /// Behind the start of nextest, which shows libtest's summaries of failed tests.
     in_nextest: bool,
     program: String,
 }
@@ -44,7 +45,6 @@ impl Cargo {
             self.total = self.counts();
             self.nextest = None;
         } else if trimmed.starts_with("Running ") || trimmed.starts_with("Doc-tests ") {
-            // The next program of `cargo test`.
             self.give_up();
             self.in_nextest = false;
         } else if let Some(number) = running(line).filter(|_| !self.in_nextest) {
@@ -55,7 +55,7 @@ impl Cargo {
             && let Some(counts) = libtest(line)
             && self.running == Some(counts.run.saturating_add(counts.skipped))
         {
-            // A test's output does not fit to the announcement.
+            // A test's output does not fit the announcement.
             self.running = None;
             add_counts(&mut self.total, counts);
         }
@@ -69,7 +69,7 @@ impl Cargo {
             .reduce(TestCounts::plus)
     }
 
-    /// Tests that were announced and never came to an end, a program that left early say, failed.
+    /// Announced tests without an end failed, as in a program that left early.
     fn give_up(&mut self) {
         if let Some(counts) = self.running.take().and_then(unended) {
             add_counts(&mut self.total, counts);
@@ -85,7 +85,7 @@ fn unended(announced: u64) -> Option<TestCounts> {
     })
 }
 
-/// `3 tests, 0 benchmarks`: they were listed, and not run.
+/// `3 tests, 0 benchmarks`: listed, not run.
 fn is_list(line: &str) -> bool {
     let mut words = line.split(' ');
     words
@@ -121,8 +121,7 @@ fn libtest(line: &str) -> Option<TestCounts> {
     Some(counts)
 }
 
-/// `Summary [   0.012s] 3 tests run: 2 passed (1 slow), 1 failed, 1 skipped`, with `2/3 tests` in
-/// place of the number where not all were run.
+/// `Summary [   0.012s] 3 tests run: 2 passed (1 slow), 1 failed, 1 skipped`, or `2/3 tests run`.
 fn nextest(line: &str) -> Option<TestCounts> {
     let (_, rest) = line.strip_prefix("Summary [")?.split_once(']')?;
     let (run, list) = rest.split_once(" run:")?;
@@ -143,8 +142,8 @@ fn nextest(line: &str) -> Option<TestCounts> {
     Some(counts)
 }
 
-/// The name of a program of tests, without the hash that a build gives it:
-/// `Running unittests src/lib.rs (target/debug/deps/name-0123abcd)`, `Running tests/a.rs (…)`, `Doc-tests name`.
+/// The program of `Running unittests src/lib.rs (target/debug/deps/name-0123abcd)`, without its
+/// hash, or of `Doc-tests name`.
 fn running_program(line: &str) -> Option<String> {
     if let Some(name) = line.strip_prefix("Doc-tests ") {
         return Some(format!("{name} doc"));
@@ -171,16 +170,15 @@ fn libtest_line(line: &str) -> Option<(String, TestOutcome)> {
         "ignored" => TestOutcome::Skipped,
         _ => return None,
     };
-    // The place of a documentation test does not identify it: it moves with the code above it.
+    // The line of a documentation test moves with the code above it.
     let name = name.trim_end_matches(" - should panic");
-    let is_at_line = |(_, line): &(&str, &str)| {
-        line.split(')')
-            .next()
-            .is_some_and(|it| it.parse::<u32>().is_ok())
-    };
     let name = name
         .rsplit_once(" (line ")
-        .filter(is_at_line)
+        .filter(|(_, line)| {
+            line.split(')')
+                .next()
+                .is_some_and(|number| number.parse::<u32>().is_ok())
+        })
         .map_or(name, |(name, _)| name);
     Some((name.to_owned(), outcome))
 }

@@ -1,4 +1,4 @@
-//! `go test`. Without `-v` it names packages and not tests: then a package counts as one.
+//! `go test`. Without `-v` it names packages, each of which counts as one test.
 
 use std::collections::HashSet;
 
@@ -6,7 +6,7 @@ use super::test_commands::subcommand;
 use crate::check::session_check::TestCounts;
 use crate::check::test_report::{MAX_TESTS, TestOutcome, TestReport};
 
-/// Maximum tests that may run at once; of more the rest is not counted.
+/// Maximum tests that run at once; more are not counted.
 const MAX_RUNNING: usize = 100_000;
 
 pub(super) fn is_test_run(program: &str, arguments: &[&str]) -> bool {
@@ -17,9 +17,9 @@ pub(super) fn is_test_run(program: &str, arguments: &[&str]) -> bool {
 pub(super) struct Go {
     packages: Option<TestCounts>,
     tests: Option<TestCounts>,
-    /// Tests that began and have not ended: a verdict about another one was printed by a test.
+    /// Tests without an end: a verdict on another one was printed by a test.
     running: HashSet<String>,
-    /// Tests that have ended; the line that names their package comes below them.
+    /// Ended tests, above the line with their package.
     ended: Vec<(String, TestOutcome)>,
 }
 
@@ -34,7 +34,7 @@ impl Go {
                 self.running.insert(name.trim().to_owned());
             }
         } else if let Some((word, name)) = verdict(line) {
-            // Without `-v` no test is announced, and only those that failed are named.
+            // Without `-v` no test is announced, and only failed ones are named.
             let is_announced = self.running.remove(name);
             if is_announced {
                 self.count(word);
@@ -55,7 +55,7 @@ impl Go {
     }
 
     pub(super) fn counts(&self) -> Option<TestCounts> {
-        // With `-v`, and no test at all, the packages say so.
+        // With `-v` and without tests, the packages count.
         self.tests.or(self.packages)
     }
 
@@ -82,10 +82,6 @@ impl Go {
             return;
         };
         let action = action.split('"').next().unwrap_or_default();
-        let value_of = |key: &str| {
-            line.split_once(key)
-                .and_then(|(_, rest)| rest.split('"').next())
-        };
         let word = match action {
             "start" | "run" => {
                 self.tests.get_or_insert_default();
@@ -96,16 +92,21 @@ impl Go {
             "skip" => "SKIP",
             _ => return,
         };
-        if let Some(test) = value_of("\"Test\":\"") {
+        if let Some(test) = json_value(line, "\"Test\":\"") {
             self.count(word);
-            if let Some(package) = value_of("\"Package\":\"") {
+            if let Some(package) = json_value(line, "\"Package\":\"") {
                 report.add(&format!("{package}.{test}"), outcome(word));
             }
         }
     }
 }
+/// The text behind a key such as `"Test":"`.
+fn json_value<'l>(line: &'l str, key: &str) -> Option<&'l str> {
+    line.split_once(key)
+        .and_then(|(_, rest)| rest.split('"').next())
+}
 
-/// `--- PASS: TestX (0.00s)`, indented for a part of a test, and behind what a test printed last.
+/// `--- PASS: TestX (0.00s)`, with an indent for a part, and behind other output.
 fn verdict(line: &str) -> Option<(&str, &str)> {
     let at = line.rfind("--- ")?;
     let (verdict, rest) = line.get(at + 4..)?.split_once(": ")?;
@@ -140,7 +141,6 @@ fn outcome(word: &str) -> TestOutcome {
     }
 }
 
-/// The second part of a line of [`package`].
 fn package_name(line: &str) -> Option<&str> {
     line.split('\t').nth(1).filter(|name| !name.is_empty())
 }

@@ -11,12 +11,12 @@ pub(super) fn is_test_run(program: &str, _arguments: &[&str]) -> bool {
 #[derive(Debug, Default)]
 pub(super) struct JavaScript {
     total: Option<TestCounts>,
-    /// Counts of the JSON form, which may come beside the one for people.
+    /// From the JSON form, which may come beside the other.
     json: Option<TestCounts>,
-    /// `true` below the line about files, which stands above the one about tests.
+    /// Below the line about files, above the one about tests.
     is_below_files: bool,
     jest_file: Option<String>,
-    /// The suites above a test of Jest's, each with its indent.
+    /// Jest's open suites, each with its indent.
     suites: Vec<(usize, String)>,
 }
 
@@ -54,7 +54,7 @@ impl JavaScript {
     fn name_jest_test(&mut self, line: &str, report: &mut TestReport) {
         let text = line.trim_start();
         let indent = line.len() - text.len();
-        // Failures are repeated below in full, with the numbers of all.
+        // Failures are repeated in full below.
         if indent == 0 || text.starts_with('●') {
             self.jest_file = None;
             return;
@@ -127,24 +127,29 @@ fn none(line: &str) -> Option<TestCounts> {
     is_it.then(TestCounts::default)
 }
 
-/// Both write the same object with `--json` and `--reporter=json`.
+/// The object of `--json` and `--reporter=json`.
 fn json(line: &str) -> Option<TestCounts> {
     line.starts_with('{').then_some(())?;
-    let number = |name: &str| {
-        let (_, rest) = line.split_once(&format!("\"{name}\":"))?;
-        let digits = rest.trim_start();
-        let end = digits
-            .find(|char: char| !char.is_ascii_digit())
-            .unwrap_or(digits.len());
-        digits.get(..end)?.parse::<u64>().ok()
-    };
-    let (passed, failed) = (number("numPassedTests")?, number("numFailedTests")?);
-    let skipped = number("numPendingTests")?.saturating_add(number("numTodoTests").unwrap_or(0));
+    let (passed, failed) = (
+        json_number(line, "numPassedTests")?,
+        json_number(line, "numFailedTests")?,
+    );
+    let skipped = json_number(line, "numPendingTests")?
+        .saturating_add(json_number(line, "numTodoTests").unwrap_or(0));
     Some(TestCounts {
         run: passed.saturating_add(failed),
         failed,
         skipped,
     })
+}
+
+fn json_number(line: &str, name: &str) -> Option<u64> {
+    let (_, rest) = line.split_once(&format!("\"{name}\":"))?;
+    let digits = rest.trim_start();
+    let end = digits
+        .find(|char: char| !char.is_ascii_digit())
+        .unwrap_or(digits.len());
+    digits.get(..end)?.parse().ok()
 }
 
 /// `✓ a.test.ts > suite > name 3ms`, `× …`, `↓ …`, `FAIL  a.test.ts > suite > name`
@@ -157,7 +162,7 @@ fn vitest_line(text: &str) -> Option<(String, TestOutcome)> {
         _ => return None,
     };
     let rest = rest.trim_start();
-    // With projects, the name of one stands before the file.
+    // With projects, their name stands before the file.
     let rest = rest
         .strip_prefix('|')
         .and_then(|rest| Some(rest.split_once("| ")?.1))
@@ -170,7 +175,6 @@ fn vitest_line(text: &str) -> Option<(String, TestOutcome)> {
 /// `name 3ms`, `name (3 ms)`
 fn without_time(text: &str) -> &str {
     let text = text.trim_end();
-    let is_number = |text: &str| text.parse::<f64>().is_ok();
     if let Some((name, time)) = text.rsplit_once(" (") {
         let number = time
             .strip_suffix(" ms)")
@@ -184,6 +188,10 @@ fn without_time(text: &str) -> &str {
     text.rsplit_once(' ')
         .filter(|(_, time)| time.strip_suffix("ms").is_some_and(is_number))
         .map_or(text, |(name, _)| name)
+}
+
+fn is_number(text: &str) -> bool {
+    text.parse::<f64>().is_ok()
 }
 
 fn jest_file(line: &str) -> Option<&str> {

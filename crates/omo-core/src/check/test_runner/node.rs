@@ -8,26 +8,24 @@ pub(super) fn is_test_run(program: &str, arguments: &[&str]) -> bool {
     program == "node" && arguments.contains(&"--test")
 }
 
-/// A suite, or in TAP a test as well, whose end has not been read.
+/// A suite without an end, or in TAP a test as well.
 #[derive(Debug)]
 struct OpenSuite {
     indent: usize,
     name: String,
-    /// `true` for a suite with a named test.
     has_tests: bool,
 }
 
 #[derive(Debug, Default)]
 pub(super) struct Node {
     total: Option<TestCounts>,
-    /// The block that is being read.
     open: Option<TestCounts>,
-    /// Number of files that are reported as a test of their own: no test in them was run.
+    /// Files that are reported as tests: none in them was run.
     files: u64,
     suites: Vec<OpenSuite>,
-    /// `true` for TAP, in which each test is announced.
+    /// TAP announces each test.
     is_tap: bool,
-    /// `true` where failed tests are repeated.
+    /// Failed tests are repeated.
     is_repeating: bool,
 }
 
@@ -38,7 +36,7 @@ impl Node {
             self.files = self.files.saturating_add(1);
         }
         let Some((word, number)) = entry(line) else {
-            // A block has no other lines between; output of a test is none.
+            // A block has no other lines.
             self.open = None;
             return;
         };
@@ -87,7 +85,8 @@ impl Node {
             return;
         };
         let name = unescape(name);
-        // TAP names a test before it as well, at the same indent; a suite ends with a line like that of a test.
+        // TAP names a test before it, too, at the same indent; a suite ends with a line like a
+        // test's.
         let was_suite = self
             .close(indent)
             .is_some_and(|suite| suite.has_tests || text.starts_with(['✔', '✖', '▶']));
@@ -106,7 +105,7 @@ impl Node {
         report.add_test(&format!("{}{separator}{name}", above.join(" > ")), outcome);
     }
 
-    /// Closes suites that are not above a line with this indent; returns the one of the same indent.
+    /// Closes the suites at or below this indent; gives the one at it.
     fn close(&mut self, indent: usize) -> Option<OpenSuite> {
         let mut closed = None;
         while self
@@ -132,7 +131,7 @@ fn end(mut total: Option<TestCounts>, open: Option<TestCounts>, files: u64) -> O
     total
 }
 
-/// `ℹ tests 5`; of a time only the whole milliseconds.
+/// `ℹ tests 5`; whole milliseconds of a time.
 fn entry(line: &str) -> Option<(&str, u64)> {
     let rest = line
         .strip_prefix("ℹ ")
@@ -141,8 +140,8 @@ fn entry(line: &str) -> Option<(&str, u64)> {
     Some((word, number.split('.').next()?.trim().parse().ok()?))
 }
 
-/// `✔ one.test.js (0.5ms)`, or `ok 1 - one.test.js`: from version 22 on, a file in which nothing
-/// matched passes as if it were a test.
+/// `✔ one.test.js (0.5ms)`, or `ok 1 - one.test.js`: since version 22 a file without a match passes
+/// like a test.
 fn is_passed_file(line: &str) -> bool {
     let name = match line.strip_prefix("✔ ") {
         Some(rest) => rest.rsplit_once(" (").map_or(rest, |(name, _)| name),

@@ -9,13 +9,12 @@ pub(super) fn is_test_run(program: &str, arguments: &[&str]) -> bool {
     matches!(program, "pytest" | "py.test") || runs_python_module(program, arguments, "pytest")
 }
 
-/// Counts so far. Of one session the last summary counts: output of a test comes before it, and a session within a test
-/// is no part of it.
+/// Only the last summary of a session counts: tests may print others, or run sessions.
 #[derive(Debug, Default)]
 pub(super) struct Pytest {
     before: Option<TestCounts>,
     last: Option<TestCounts>,
-    /// Number of announced sessions, one within the other, without a summary.
+    /// Announced sessions without a summary.
     open: u64,
 }
 
@@ -36,7 +35,7 @@ impl Pytest {
     }
 
     pub(super) fn counts(&self) -> Option<TestCounts> {
-        // A session that left without a word proves nothing.
+        // A session without a summary proves nothing.
         let open = (self.open > 0).then_some(TestCounts {
             run: 0,
             failed: 1,
@@ -49,22 +48,12 @@ impl Pytest {
     }
 }
 
-/// `=== 1 failed, 2 passed, 1 skipped, 1 xfailed in 0.03s ===`, without the frame where it is
-/// quiet; `no tests ran in 0.01s`.
+/// `=== 1 failed, 2 passed, 1 skipped, 1 xfailed in 0.03s ===`, or `no tests ran in 0.01s`.
 fn summary(line: &str) -> Option<TestCounts> {
     let (list, time) = line.trim_matches(['=', ' ']).rsplit_once(" in ")?;
     let seconds = time.split(' ').next()?.strip_suffix('s')?;
     seconds.parse::<f64>().ok()?;
-    let is_collected = || {
-        let mut words = list.split(' ');
-        // `7 tests collected`, `2/7 tests collected (5 deselected)`: they were listed, and not run.
-        words
-            .next()
-            .is_some_and(|word| word.starts_with(|char: char| char.is_ascii_digit()))
-            && matches!(words.next(), Some("test" | "tests"))
-            && words.next() == Some("collected")
-    };
-    if list == "no tests ran" || list.starts_with("no tests collected") || is_collected() {
+    if list == "no tests ran" || list.starts_with("no tests collected") || is_collected(list) {
         return Some(TestCounts::default());
     }
     let mut counts = TestCounts::default();
@@ -86,6 +75,16 @@ fn summary(line: &str) -> Option<TestCounts> {
     Some(counts)
 }
 
+/// `7 tests collected`, `2/7 tests collected (5 deselected)`: listed, not run.
+fn is_collected(list: &str) -> bool {
+    let mut words = list.split(' ');
+    words
+        .next()
+        .is_some_and(|word| word.starts_with(|char: char| char.is_ascii_digit()))
+        && matches!(words.next(), Some("test" | "tests"))
+        && words.next() == Some("collected")
+}
+
 /// `FAILED tests/a.py::test_b - AssertionError: …`
 fn short_summary(line: &str) -> Option<(&str, TestOutcome)> {
     let (word, rest) = line.split_once(' ')?;
@@ -101,7 +100,7 @@ fn verbose(line: &str) -> Option<(&str, TestOutcome)> {
         .filter(|(_, rest)| rest.ends_with("%]"))
         .map_or(line, |(before, _)| before);
     let line = line.trim_end();
-    // The reason of a skipped one stands in brackets.
+    // A skipped test has its reason in brackets.
     let line = line
         .strip_suffix(')')
         .and_then(|line| line.rsplit_once(" ("))

@@ -1,9 +1,9 @@
-//! The sums of runners that have no reader of their own (uvu, `RSpec`, minitest, `PHPUnit`, Maven, .NET, `ExUnit`), and of programs
-//! that count by hand.
+//! Sums of runners without a reader of their own (uvu, `RSpec`, minitest, `PHPUnit`, Maven, .NET,
+//! `ExUnit`), and of programs that count by hand.
 
 use crate::check::session_check::TestCounts;
 
-/// Sums of tests. `total` is one only beside passed ones.
+/// Labels of totals, which count only beside passed tests.
 const TOTALS: [&str; 9] = [
     "total",
     "tests",
@@ -24,7 +24,7 @@ const SKIPPED: [&str; 5] = ["skipped", "skips", "skip", "pending", "incomplete"]
 #[derive(Clone, Copy, Debug, Default)]
 struct LabelledNumbers {
     total: Option<u64>,
-    /// `true` for a total of tests.
+    /// A total of tests.
     is_of_tests: bool,
     passed: Option<u64>,
     failed: Option<u64>,
@@ -45,8 +45,8 @@ impl LabelledNumbers {
         true
     }
 
-    /// The counts, where a total of tests stands beside an outcome and is about any test. Failed ones count as run: the
-    /// output may be of other programs, and the exit status decides about a check.
+    /// The counts of a total beside an outcome, unless it is 0. Failed tests count as run: the exit
+    /// status decides about a check.
     fn counts(&self) -> Option<TestCounts> {
         let (failed, skipped) = (
             self.failed.unwrap_or_default(),
@@ -72,7 +72,6 @@ impl LabelledNumbers {
     }
 }
 
-/// Sums that were read so far.
 #[derive(Debug, Default)]
 pub(super) struct SummaryLines {
     sum: Option<TestCounts>,
@@ -85,12 +84,12 @@ impl SummaryLines {
         let parts = line
             .split([',', ';', '|'])
             .filter_map(|part| part.rsplit(" - ").next());
-        let known: Vec<(String, u64)> = parts.filter_map(labelled_number).collect();
-        let count = known
+        let labelled: Vec<(String, u64)> = parts.filter_map(labelled_number).collect();
+        let count = labelled
             .iter()
             .filter(|(label, number)| numbers.add(label, *number))
             .count();
-        match known.as_slice() {
+        match labelled.as_slice() {
             [(label, number)] if count == 1 => {
                 if numbers.total.is_some() {
                     self.close();
@@ -120,7 +119,7 @@ impl SummaryLines {
     }
 }
 
-/// `Passed: 3` or `3 passed`, with the label in small letters.
+/// `Passed: 3` or `3 passed`, with the label in lower case.
 fn labelled_number(part: &str) -> Option<(String, u64)> {
     let part = part.trim().trim_end_matches('.');
     let (label, number) = match part.split_once(':') {

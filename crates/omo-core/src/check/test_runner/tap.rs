@@ -1,4 +1,4 @@
-//! The Test Anything Protocol, as `bats`, `prove -v` and many others print it. Node's own is read with its other form.
+//! The Test Anything Protocol of `bats`, `prove -v` and others; Node's is in `node`.
 
 use crate::check::session_check::TestCounts;
 use crate::check::test_report::{TestOutcome, TestReport};
@@ -11,7 +11,7 @@ pub(super) fn is_test_run(program: &str, _arguments: &[&str]) -> bool {
 #[derive(Debug, Default)]
 pub(super) struct Tap {
     counts: TestCounts,
-    /// Number of tests in the plan, such as `3` in `1..3`; the plan stands above the tests or below them.
+    /// The `3` of `1..3`, above or below the tests.
     planned: Option<u64>,
     has_ended_early: bool,
     is_of_node: bool,
@@ -43,7 +43,7 @@ impl Tap {
         }
     }
 
-    /// Counts of a report; `None` without a plan. Planned tests that never came failed.
+    /// `None` without a plan. Planned tests that never came failed.
     pub(super) fn counts(&self) -> Option<TestCounts> {
         let planned = self.planned.filter(|_| !self.is_of_node)?;
         let seen = self.counts.run.saturating_add(self.counts.skipped);
@@ -71,7 +71,7 @@ pub(super) fn test(line: &str) -> Option<(&str, TestOutcome)> {
         Some((name, mark)) if is_skipped(mark) => (name.trim_end(), TestOutcome::Skipped),
         _ => (name, outcome),
     };
-    // The number is the name of a test without one.
+    // A test without a name has its number.
     Some((if name.is_empty() { number } else { name }, outcome))
 }
 

@@ -1,16 +1,16 @@
-//! Commands that run tests with a known runner: one of them without a count has run nothing.
+//! Commands that run tests with a known runner: without a count they have run nothing.
 
 use super::runner_of;
 use crate::shell::programs::{Role, has_role, is_reader, program_name, without_wrappers};
 use crate::shell::split_commands;
 
-/// `true` for a command that runs tests with a runner whose summary is read here. The lines of shell within it are not
-/// read.
+/// `true` for a command of a known runner; lines of shell within it are not read.
 pub fn names_test_runner(words: &[String]) -> bool {
     test_runner(words).is_some()
 }
 
-/// The runner of a line of shell, beside changes of folder; `None` where it may run several, or one several times.
+/// The only runner of a line, besides changes of folder; `None` where it may run several, or one
+/// repeatedly.
 pub(super) fn only_runner(line: &str) -> Option<&'static str> {
     const REPEATS: [&str; 7] = [
         "for", "while", "until", "xargs", "find", "parallel", "watch",
@@ -29,9 +29,6 @@ pub(super) fn only_runner(line: &str) -> Option<&'static str> {
 
 fn test_runner(words: &[String]) -> Option<&'static str> {
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
-    let runs = |at: usize| words.get(at..).and_then(<[&str]>::split_first);
-    let runner_at =
-        |at: usize| runs(at).and_then(|(program, arguments)| runner(program, arguments));
     // The program may run another one from its arguments.
     let reach = if words
         .first()
@@ -41,17 +38,22 @@ fn test_runner(words: &[String]) -> Option<&'static str> {
     } else {
         1
     };
-    let is_asked = |word: &&str| {
-        !matches!(
-            *word,
-            "install" | "add" | "remove" | "uninstall" | "upgrade"
-        )
-    };
-    (0..reach.min(words.iter().take_while(|word| is_asked(word)).count())).find_map(runner_at)
+    let asked = words
+        .iter()
+        .take_while(|word| {
+            !matches!(
+                **word,
+                "install" | "add" | "remove" | "uninstall" | "upgrade"
+            )
+        })
+        .count();
+    (0..reach.min(asked)).find_map(|at| {
+        let (program, arguments) = words.get(at..)?.split_first()?;
+        runner(program, arguments)
+    })
 }
 
-/// `true` for a line of shell that may run tests: some part is neither known to only read files or to end processes,
-/// nor asked to only build.
+/// `true` where some part may run tests: it does not only read files, end processes or build.
 pub fn may_run_tests(line: &str) -> bool {
     split_commands(line).iter().any(|words| {
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
@@ -68,7 +70,7 @@ fn runs_no_tests(name: &str, arguments: &[&str]) -> bool {
             "build" | "b" | "check" | "c" | "clippy" | "doc" | "d" | "fmt"
         ),
         "go" => matches!(asked, "build" | "fmt" | "vet"),
-        // With others, or an alias, it runs programs.
+        // With other verbs, or an alias, it runs programs.
         "git" => {
             let reads = matches!(
                 asked,
@@ -82,7 +84,7 @@ fn runs_no_tests(name: &str, arguments: &[&str]) -> bool {
     }
 }
 
-/// `true` for a program that may run another one from its arguments: all but known ones.
+/// `false` for programs that are known to run no other one.
 fn may_run_another(program: &str) -> bool {
     let name = program_name(program);
     let is_script = program.contains('/') && name.contains('.');
@@ -92,7 +94,7 @@ fn may_run_another(program: &str) -> bool {
         && !has_role(name, Role::Shell)
 }
 
-/// Subcommand of a program: the first word that is no option.
+/// The first word that is no option.
 pub(super) fn subcommand<'a>(arguments: &[&'a str]) -> &'a str {
     arguments
         .iter()
@@ -101,12 +103,11 @@ pub(super) fn subcommand<'a>(arguments: &[&'a str]) -> &'a str {
         .unwrap_or_default()
 }
 
-/// `true` where Python runs this module.
 pub(super) fn runs_python_module(program: &str, arguments: &[&str], module: &str) -> bool {
     matches!(program, "python" | "pypy") && python_module(arguments) == Some(module)
 }
 
-/// Module behind Python's `-m`, which may stand behind other letters and before the name.
+/// The module behind `-m`, also in `-bm`.
 pub fn python_module<'a>(arguments: &[&'a str]) -> Option<&'a str> {
     arguments.iter().enumerate().find_map(|(at, word)| {
         let (flags, name) = word.strip_prefix('-')?.split_once('m')?;
@@ -121,7 +122,7 @@ pub fn python_module<'a>(arguments: &[&'a str]) -> Option<&'a str> {
 }
 
 fn runner(program: &str, arguments: &[&str]) -> Option<&'static str> {
-    // The command has another task than to run tests.
+    // The command has another purpose than tests.
     let is_other = arguments
         .iter()
         .any(|word| matches!(*word, "--no-run" | "--version" | "--help" | "-h"));

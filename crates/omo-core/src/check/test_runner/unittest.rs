@@ -1,4 +1,4 @@
-//! Python's `unittest`. Skipped tests are among those that ran, but for version 3.12.1 alone.
+//! Python's `unittest`, whose executed tests include skipped ones, except in 3.12.1.
 
 use super::test_commands::runs_python_module;
 use super::{add_counts, parse_numbered_words};
@@ -11,14 +11,14 @@ pub(super) fn is_test_run(program: &str, arguments: &[&str]) -> bool {
 
 #[derive(Debug, Default)]
 pub(super) struct Unittest {
-    /// `true` for a single run: the last summary is the runner's, and one before comes from within a test.
+    /// A single run: the last summary is the runner's, and others come from tests.
     pub(super) is_alone: bool,
     total: Option<TestCounts>,
-    /// `true` below the rule above a summary.
+    /// Below the rule above a summary.
     is_below_rule: bool,
-    /// Number of executed tests, until the line about their end.
+    /// Executed tests, until the line about their end.
     ran: Option<u64>,
-    /// Name of a test whose outcome stands in a line below, behind its documentation string or its output.
+    /// A test whose outcome follows behind its documentation or output.
     named: Option<String>,
 }
 
@@ -47,7 +47,7 @@ impl Unittest {
             report.add(&name, TestOutcome::Failed);
             return;
         }
-        // A test's output stands between its name and its outcome.
+        // Output may stand between a test's name and its outcome.
         let (name, printed) = line
             .rsplit_once(" ... ")
             .map_or((line, line), |(name, end)| (name, end));
@@ -97,7 +97,7 @@ fn ended(line: &str) -> Option<TestCounts> {
         return None;
     }
     let mut counts = TestCounts::default();
-    // `failures=1` as `1 failures`, so that one reader serves.
+    // `failures=1` as `1 failures`, for the common reader.
     let list: Vec<String> = list
         .trim_end_matches(')')
         .split(", ")
@@ -116,17 +116,10 @@ fn ended(line: &str) -> Option<TestCounts> {
     Some(counts)
 }
 
-/// `test_a (pkg.test_b.Class.test_a)`, or `test_a (pkg.test_b.Class)` before Python 3.11; with `(i=1)` behind it for a
-/// part of a test.
+/// `test_a (pkg.test_b.Class.test_a)`, or `test_a (pkg.test_b.Class)` before Python 3.11.
 fn test_name(text: &str) -> Option<String> {
     let (method, rest) = text.split_once(" (")?;
     let (class, _) = rest.split_once(')')?;
-    let is_name = |text: &str| {
-        !text.is_empty()
-            && text
-                .chars()
-                .all(|char| char.is_alphanumeric() || "_.".contains(char))
-    };
     if !is_name(method) || !is_name(class) || !class.contains('.') || class.contains("_FailedTest")
     {
         return None;
@@ -138,13 +131,20 @@ fn test_name(text: &str) -> Option<String> {
     Some(format!("{class}.{method}"))
 }
 
+fn is_name(text: &str) -> bool {
+    !text.is_empty()
+        && text
+            .chars()
+            .all(|char| char.is_alphanumeric() || "_.".contains(char))
+}
+
 fn outcome(end: &str) -> Option<TestOutcome> {
     Some(match end {
         "ok" | "unexpected success" => TestOutcome::Passed,
         "FAIL" | "ERROR" => TestOutcome::Failed,
         "expected failure" => TestOutcome::Skipped,
         _ if end.starts_with("skipped") => TestOutcome::Skipped,
-        // The test's output has no line of its own. A failed test is told once more at the end.
+        // The test's output precedes it. A failed test is told once more at the end.
         _ if end.ends_with("ok") => TestOutcome::Passed,
         _ => return None,
     })

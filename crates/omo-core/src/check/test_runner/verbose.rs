@@ -1,6 +1,6 @@
-//! Commands of runners that would keep the names of tests to themselves, changed to tell them.
+//! Commands of runners, changed to name each test.
 
-/// A runner in a text, the word that follows it in some commands, and its option to name each test.
+/// A runner, the word that may follow it, and its option to name each test.
 const RUNNERS: [(&str, &str, &str); 5] = [
     ("m unittest", " discover", " -v"),
     ("jest", "", " --verbose"),
@@ -8,7 +8,7 @@ const RUNNERS: [(&str, &str, &str); 5] = [
     ("cargo test", "", ""),
     ("node", " --test", ""),
 ];
-/// Options behind a runner that have it say less, and their replacements.
+/// Options for less output, and their replacements.
 const QUIET: [(&str, &str); 7] = [
     (" --test-reporter=dot", " --test-reporter=spec"),
     (" --test-reporter dot", " --test-reporter spec"),
@@ -19,7 +19,7 @@ const QUIET: [(&str, &str); 7] = [
     (" -q", ""),
 ];
 
-/// A command, or a script, in which each runner names all its tests; `None` where nothing has to be changed.
+/// A command or script in which each runner names all tests; `None` without a change.
 ///
 /// ```
 /// use omo_core::check::test_runner::verbose::name_each_test;
@@ -63,16 +63,19 @@ fn name_tests_of(text: &str, (runner, next, option): (&str, &str, &str)) -> Stri
         if !has_word(options, option) {
             named.push_str(option);
         }
-        let said = |options: String, (quiet, verbose): &(&str, &str)| {
-            replace_word(&options, quiet, verbose)
-        };
-        named.push_str(&QUIET.iter().fold(options.to_owned(), said));
+        named.push_str(
+            &QUIET
+                .iter()
+                .fold(options.to_owned(), |options, (quiet, verbose)| {
+                    replace_word(&options, quiet, verbose)
+                }),
+        );
     }
     named.push_str(rest);
     named
 }
 
-/// Beginning of a command, behind which a runner is a word by itself, with or without its folder, or a module of Python.
+/// `true` before a runner as a command, with or without its folder, or as a module of Python.
 fn begins_command(before: &str, runner: &str) -> bool {
     if runner.starts_with("m ") {
         return before.trim_end_matches(char::is_alphabetic).ends_with('-');
@@ -94,15 +97,15 @@ fn has_word(options: &str, option: &str) -> bool {
 }
 
 fn replace_word(options: &str, quiet: &str, verbose: &str) -> String {
-    let mut said = String::with_capacity(options.len());
+    let mut replaced = String::with_capacity(options.len());
     let mut rest = options;
     while let Some((before, after)) = rest.split_once(quiet) {
-        said.push_str(before);
-        said.push_str(if ends_word(after) { verbose } else { quiet });
+        replaced.push_str(before);
+        replaced.push_str(if ends_word(after) { verbose } else { quiet });
         rest = after;
     }
-    said.push_str(rest);
-    said
+    replaced.push_str(rest);
+    replaced
 }
 
 #[cfg(test)]
