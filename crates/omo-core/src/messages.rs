@@ -1,8 +1,8 @@
 //! Every sentence that omo says, to the model and to the user.
 //!
-//! To the model: facts with where they come from, no orders in capitals. To the user: one line
-//! that begins with `[omo]`. None of these texts, pasted back as a prompt or echoed by a model,
-//! may set off omo's own detectors; a test feeds them all back.
+//! To the model: facts with their source, no orders in capitals. To the user: one line that begins
+//! with `[omo]`. None of them, pasted or echoed back, may set off omo's detectors; a test feeds
+//! them all back.
 
 pub mod check_changes;
 pub mod checks;
@@ -31,11 +31,11 @@ use crate::stop::{BackgroundTask, BlockCause, StopBlock, StopRow};
 use crate::text::{format_age, sanitize};
 use crate::timestamp::Timestamp;
 
-/// Maximum characters of the contract. The client cuts a hook's text at 10,000.
+/// The client cuts a hook's text at 10,000.
 pub(crate) const CONTRACT_CHARS: usize = 1_500;
 pub(crate) const SHORT_CONTRACT_CHARS: usize = 600;
 pub(crate) const REASON_CHARS: usize = 2_000;
-/// Mark of a contract in a transcript.
+/// The mark of a contract in a transcript.
 pub const CONTRACT_MARK: &str = "<ultrawork-mode>";
 
 const HOW_TO_STOP: &str =
@@ -55,30 +55,26 @@ const SHORT_CONTRACT_BODY: &str = "\
 As before: explore with leaf agents, plan small changes with their checks, make them, verify, and end the final message with `<promise>DONE</promise>` alone on its last line, or with `<promise>BLOCKED: the reason</promise>`. The user ends the run by typing `ulw off` or with /omo:stop-continuation.
 </ultrawork-mode>";
 
-/// Maximum characters of the one line that varies; `opening` is tested to keep it.
+/// Maximum characters of the line that varies; `opening` is tested to keep it.
 const OPENING_CHARS: usize = 240;
 const _: () = assert!(CONTRACT_BODY.len() + OPENING_CHARS <= CONTRACT_CHARS);
 const _: () = assert!(SHORT_CONTRACT_BODY.len() + OPENING_CHARS <= SHORT_CONTRACT_CHARS);
 
-/// Form of a contract.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ContractForm {
-    /// Full text.
     Full,
-    /// Reminder of a contract in the conversation, or the form for a nearly full context.
+    /// A reminder of a contract in the conversation, or for a nearly full context.
     Short,
 }
 
-/// Holding of the session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HoldState {
-    /// Held from now on.
     Held,
-    /// Not held: the run could not be written down, or no hook of a Stop can be run.
+    /// The run could not be written, or no Stop hook can run.
     NotHeld,
 }
 
-/// Contract for the model, when ultrawork is turned on.
+/// For the model, when ultrawork is turned on.
 pub fn contract(
     trigger: UlwTrigger,
     limits: RunLimits,
@@ -117,14 +113,13 @@ fn opening(trigger: UlwTrigger, limits: RunLimits, held: HoldState) -> String {
     format!("The user turned on ultrawork (the omo plugin) {how}. {consequence}")
 }
 
-/// Note for the model that an unproved task goes on.
 pub fn task_goes_on() -> String {
     "The task that this session had before was not proved done. It goes on, with its checks and the commit that it \
      began on; what this prompt asks for is added to it."
         .to_owned()
 }
 
-/// Note for the model about a keyword in plan mode, where no run is started.
+/// For the model: no run starts in plan mode.
 pub fn plan_mode_note() -> String {
     format!(
         "{CONTRACT_MARK}\nThe user typed the ultrawork keyword in plan mode. No run was started: in plan mode nothing \
@@ -133,8 +128,8 @@ pub fn plan_mode_note() -> String {
     )
 }
 
-/// Open work, at a Stop that goes on: the model reads it, and the user sees it. `check` is the result of the claim, if
-/// any; `plan` is the executed plan.
+/// Open work at a Stop that continues, for the model and the user; `check` is the claim's result,
+/// `plan` the executed plan.
 pub fn block_reason(
     session: &Session,
     block: &StopBlock,
@@ -198,7 +193,7 @@ fn list_tasks(tasks: &[BackgroundTask]) -> String {
     names.join(", ")
 }
 
-/// Line for the user about a Stop that was let through although the run stays on.
+/// For the user, about a Stop that was let through during a run.
 pub fn let_through(row: StopRow) -> String {
     format!(
         "[omo] ultrawork let this turn end: {}. The run stays on; your next prompt goes on, `ulw off` ends it.",
@@ -206,7 +201,6 @@ pub fn let_through(row: StopRow) -> String {
     )
 }
 
-/// Line for a user who was told that omo was not built yet, with the first prompt that finds it built.
 pub fn build_ready(version: &str, in_terminals: bool) -> String {
     let line = format!(
         "[omo] omo {version} is ready: from this prompt on the keyword `ulw` holds the session."
@@ -220,17 +214,16 @@ pub fn build_ready(version: &str, in_terminals: bool) -> String {
     )
 }
 
-/// Refusal of a command of omo, in one line.
 pub fn refusal_line(message: &str) -> String {
     format!("[omo] {}", sanitize(message, 400))
 }
 
-/// Line for the model at the start of every session, so that `omo` on its shell knows its session.
+/// For the model, so that `omo` on its shell knows the session.
 pub fn session_line(session: &crate::session::id::SessionId) -> String {
     format!("CLAUDE_SESSION_ID: {session}")
 }
 
-/// Context for the model when a session with a run goes on.
+/// For the model in a session with a run.
 pub fn run_resumed_context(session: &Session, allowed_blocks: u32, now: Timestamp) -> String {
     let task = session
         .ulw
@@ -247,7 +240,6 @@ pub fn run_resumed_context(session: &Session, allowed_blocks: u32, now: Timestam
     )
 }
 
-/// Line for the user who comes back to a session with a run.
 pub fn run_resumed(session: &Session, allowed_blocks: u32, now: Timestamp) -> String {
     format!(
         "[omo] this session has an ultrawork run, {} old, {}. `ulw off` ends it.",
@@ -264,7 +256,7 @@ fn run_standing(ulw: &UlwRun, allowed_blocks: u32) -> String {
     )
 }
 
-/// Line about an active `/goal` of the client beside a run.
+/// An active `/goal` of the client beside a run.
 pub fn goal_is_on(condition: &str) -> String {
     format!(
         "[omo] /goal is on as well (\"{}\"): both continue this session; `/goal clear` ends it",
@@ -272,7 +264,7 @@ pub fn goal_is_on(condition: &str) -> String {
     )
 }
 
-/// Line about another tool whose own loop may run here.
+/// Another tool whose loop may run here.
 pub fn other_loop_found(path: &str) -> String {
     format!(
         "Another loop may be active here as well (`{path}`): two loops that continue the same session get in each other's way."

@@ -1,4 +1,4 @@
-//! Messages about changes of a claim's judges: forbidden ones, and those that weakened a run.
+//! Messages about forbidden changes of a claim's judges, and those that weakened a run.
 
 use crate::request_source::ModelRoute;
 use crate::session::CheckWeakening;
@@ -7,7 +7,7 @@ use crate::timestamp::Timestamp;
 
 const NAMED_WEAKENINGS: usize = 6;
 
-/// Refusal of a prompt that came from the model, on this route.
+/// Refusal of a prompt that came from the model.
 pub fn not_from_person(route: ModelRoute) -> String {
     let (why, instead) = match route {
         ModelRoute::Schedule => (
@@ -29,17 +29,20 @@ pub fn not_from_person(route: ModelRoute) -> String {
 }
 
 pub(crate) fn weakened_lines(weakened: &[CheckWeakening], now: Timestamp) -> Vec<String> {
-    let words = |it: &CheckWeakening| {
-        format!(
-            "{} {} ago, {}",
-            sanitize(&it.what, 160),
-            format_age(Some(it.at), now),
-            it.by.word()
-        )
-    };
-    let mut all: Vec<String> = weakened.iter().take(NAMED_WEAKENINGS).map(words).collect();
+    let mut lines: Vec<String> = weakened
+        .iter()
+        .take(NAMED_WEAKENINGS)
+        .map(|weakening| {
+            format!(
+                "{} {} ago, {}",
+                sanitize(&weakening.what, 160),
+                format_age(Some(weakening.at), now),
+                weakening.by.word()
+            )
+        })
+        .collect();
     if weakened.len() > NAMED_WEAKENINGS {
-        all.push(format!("and {} more", weakened.len() - NAMED_WEAKENINGS));
+        lines.push(format!("and {} more", weakened.len() - NAMED_WEAKENINGS));
     }
-    all
+    lines
 }

@@ -1,6 +1,7 @@
-//! Messages about checks: to the model, the red ones and the review; to the user, the proof, and the judges of a claim.
+//! Messages about checks: red ones and the review for the model, the proof and the judges for the
+//! user.
 //!
-//! The output of a command and the words of a reviewer are untrusted: they are fenced, cut and made harmless.
+//! Output and a reviewer's words are untrusted: they are fenced, cut and made harmless.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -15,7 +16,7 @@ use crate::text::command_text::{APPROVAL_CHARS, paste_form, show_whole};
 use crate::text::{inline_code, pluralize, sanitize};
 use crate::timestamp::Timestamp;
 
-/// Red checks that are told in full before the rest is only counted.
+/// Red checks told in full; more are counted.
 const MAX_RED_CHECKS: usize = 4;
 const FAILURE_CHARS: usize = 120;
 const QUOTED_CHARS: usize = 1_000;
@@ -69,7 +70,6 @@ pub(super) fn objection_lines(session: &Session, check: Option<&ClaimOutcome>) -
     }
 }
 
-/// Line about files that are no longer where the run began.
 fn moved_line(from: &str) -> String {
     format!(
         "[omo] The claim was checked: the work tree was moved while the run was on. It began in `{}`, which is gone, so \
@@ -80,7 +80,7 @@ fn moved_line(from: &str) -> String {
     )
 }
 
-/// Line about a check that cannot run yet, and is kept: its task may make the missing part.
+/// A check that cannot run yet, and is kept: its task may make the missing part.
 pub fn cannot_run_yet(command: &str, why: &str) -> String {
     let is_word = !command.contains(' ');
     let hint = if is_word {
@@ -95,20 +95,19 @@ pub fn cannot_run_yet(command: &str, why: &str) -> String {
     )
 }
 
-/// Line for the user about a Stop whose time ran out.
 pub fn time_ran_out() -> String {
     "[omo] this stop was not judged: reading the files of the project took too long. The session stops here, and the \
      run is still on; the next prompt goes on with it, and `ulw off` ends it."
         .to_owned()
 }
 
-/// Reason why no check can run in the environment of the run.
+/// No check can run in the environment of the run.
 pub const ENVIRONMENT_LOST: &str = "the environment that the run began with is no longer there; a new run, begun by the user, has one of its own";
 const NOTE_CHARS: usize = 140;
 const NAMED_PATHS: usize = 8;
 const NAMED_VARIABLES: usize = 8;
 
-/// Line about an environment that differs from that of the run's start, which the checks got; `None` for the same.
+/// The difference of the environment from that of the run's start, which the checks got.
 fn environment_differs(findings: &ClaimFindings) -> Option<String> {
     let names = findings
         .environment
@@ -126,14 +125,12 @@ fn environment_differs(findings: &ClaimFindings) -> Option<String> {
         .then(|| format!("checked in the environment that the run began with, which has changed since: {names}{more}"))
 }
 
-/// One of several files.
 pub fn name_among_files(path: &str) -> String {
     format!(", `{}` among them", inline_code(path, 200))
 }
 
-/// Observations while the checks ran: files that they wrote, and another end on the same files.
+/// Files that the checks wrote, and different ends on the same files.
 fn seen_while_running(findings: &ClaimFindings) -> Vec<String> {
-    let records = || findings.checks.iter().map(|check| &check.record);
     let lists = [
         (
             "written by the checks, and no part of the work",
@@ -141,8 +138,10 @@ fn seen_while_running(findings: &ClaimFindings) -> Vec<String> {
         ),
         (
             "changed by the checks, and judged as it is now",
-            records()
-                .flat_map(|record| &record.written_files)
+            findings
+                .checks
+                .iter()
+                .flat_map(|check| &check.record.written_files)
                 .collect::<BTreeSet<&String>>(),
         ),
     ];
@@ -173,7 +172,7 @@ fn seen_while_running(findings: &ClaimFindings) -> Vec<String> {
     named.chain(red).collect()
 }
 
-/// Remaining objections of the last check, without a new claim.
+/// Standing objections of the last check, without a new claim.
 fn open_claim_lines(session: &Session) -> Vec<String> {
     let verification = &session.verification;
     if verification.asked.is_some() && verification.review.is_some() {
@@ -185,7 +184,7 @@ fn open_claim_lines(session: &Session) -> Vec<String> {
         return vec!["[omo] The turn ended, and the review that was asked for is still open: the agent omo:oracle, with the prompt that was given.".to_owned()];
     }
     let next = match &verification.failure {
-        // The model was told all of it already.
+        // The model was told all of it.
         Some(told) => format!(
             "The last claim failed: {}",
             sanitize(&told.what, FAILURE_CHARS)
@@ -336,7 +335,7 @@ fn review_request_lines(check: &ClaimOutcome) -> Vec<String> {
     ]
 }
 
-/// Prompt for a reviewer, word for word; `path` is that of the material.
+/// The reviewer's prompt, word for word; `path` is that of the material.
 pub fn review_prompt(path: &str) -> String {
     format!(
         "Review the work that is described in {}: its task, what changed, and which checks ran.",
@@ -344,16 +343,15 @@ pub fn review_prompt(path: &str) -> String {
     )
 }
 
-/// Changes for a reviewer.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ReviewChanges {
-    /// Difference as lines of text; `None` without a repository.
+    /// `None` without a repository.
     pub difference: Option<String>,
-    /// Notes for the reviewer, one line each.
+    /// For the reviewer, one line each.
     pub notes: Vec<String>,
 }
 
-/// Changes since a commit, for a reviewer of a run whose files were not recorded at its start.
+/// For a run whose files were not recorded at its start.
 pub fn with_unrecorded_note(changed: ReviewChanges) -> ReviewChanges {
     let note = match changed.difference {
         Some(_) => {
@@ -371,11 +369,11 @@ pub fn with_unrecorded_note(changed: ReviewChanges) -> ReviewChanges {
     }
 }
 
-/// Maximum characters of a line of the material: the client's own tool cuts longer ones.
+/// The client's own tool cuts longer lines of the material.
 const LINE_CHARS: usize = 500;
 
-/// Material of a reviewer: the task, the results of omo's checks, and the difference. Only omo writes it, and a change
-/// by any other process makes it void.
+/// The material of a reviewer: the task, the checks' results and the difference. A change by
+/// another process than omo makes it void.
 pub fn review_material(
     session: &Session,
     folder: &str,
@@ -469,7 +467,6 @@ pub fn review_material(
     text
 }
 
-/// The lines that a reader judges first.
 fn unusual_first(findings: &ClaimFindings) -> Vec<String> {
     let accepted = findings
         .reviewer_facts
@@ -486,8 +483,7 @@ fn unusual_first(findings: &ClaimFindings) -> Vec<String> {
         .collect()
 }
 
-/// Untrusted lines, unchanged but for parts that could be taken for something else than a line, and none longer than
-/// its reader sees.
+/// Untrusted lines, unchanged but for lookalikes of line breaks, each cut at [`LINE_CHARS`].
 fn quote_lines(text: &mut String, lines: &str) {
     for line in lines.lines() {
         let line = crate::text::sanitize_line(line);
@@ -502,7 +498,7 @@ fn quote_lines(text: &mut String, lines: &str) {
     }
 }
 
-/// Proof of the work, in a few words.
+/// The proof of the work, in a few words.
 pub fn describe_proof(findings: &ClaimFindings, reviewed: bool) -> String {
     let count = findings.checks.len();
     let tests: u64 = findings
@@ -533,7 +529,7 @@ pub fn describe_proof(findings: &ClaimFindings, reviewed: bool) -> String {
     } else {
         Vec::new()
     };
-    // Each note begins with its subject, so that a long one leaves the others their place.
+    // Notes begin with their subject, so that a long one leaves the others their place.
     let notes = of_checks
         .into_iter()
         .chain(of_review)
@@ -542,15 +538,12 @@ pub fn describe_proof(findings: &ClaimFindings, reviewed: bool) -> String {
         .counterfactual
         .comparison()
         .filter(|_| count > 0)
-        .map(|words| {
-            let is_late = findings.counterfactual == Counterfactual::Pending;
-            let waited = || {
-                format!(
-                    "{words} in {} s: `omo status` tells it later",
-                    findings.waited_seconds
-                )
-            };
-            if is_late { waited() } else { words }
+        .map(|words| match findings.counterfactual {
+            Counterfactual::Pending => format!(
+                "{words} in {} s: `omo status` tells it later",
+                findings.waited_seconds
+            ),
+            _ => words,
         });
     let checks = match (checks, counterfactual) {
         (Some(checks), Some(words)) => Some(format!("{checks}, {}", sanitize(&words, 250))),
@@ -564,7 +557,7 @@ pub fn describe_proof(findings: &ClaimFindings, reviewed: bool) -> String {
     parts.join("; ")
 }
 
-/// A check in one line of `/omo:check list`.
+/// A check in a line of `/omo:check list`.
 pub(crate) fn check_line(check: &Check, now: Timestamp) -> String {
     let last = match &check.last {
         Some(record) => {
@@ -587,8 +580,8 @@ pub(crate) fn check_line(check: &Check, now: Timestamp) -> String {
     )
 }
 
-/// A check with all data that its user agrees to: its command, its folder, its variables and its time, every byte of
-/// them. Lines behind the first are indented with `margin`.
+/// All that a user agrees to, byte for byte: command, folder, variables and time. Lines behind the
+/// first are indented with `margin`.
 pub fn describe_check(check: &Check, margin: &str) -> String {
     let rows = format!("{margin}  ");
     let mut text = format!("{}  {}", check.name, show_whole(&check.command, &rows));
@@ -610,7 +603,7 @@ pub fn describe_check(check: &Check, margin: &str) -> String {
     text
 }
 
-/// Answer to a question for the judges of a claim.
+/// The judges of a claim.
 pub fn check_list(checks: &[Check], review: bool, now: Timestamp) -> String {
     let mut lines: Vec<String> = checks.iter().map(|check| check_line(check, now)).collect();
     if lines.is_empty() {
@@ -627,7 +620,7 @@ pub fn check_list(checks: &[Check], review: bool, now: Timestamp) -> String {
     format!("[omo] checks\n{}", lines.join("\n"))
 }
 
-/// Line for a user whose repository names unapproved checks; `changed` is the file that differs from the approved one.
+/// Unapproved checks of a repository; `changed` is the file that differs from the approved one.
 pub fn checks_not_approved(checks: &[Check], changed: Option<&str>) -> String {
     let count = if checks.len() == 1 {
         "1 check that is".to_owned()
@@ -648,8 +641,8 @@ pub fn changed_since_approval(changed: &str) -> String {
     )
 }
 
-/// Request for an approval: every command of the file, and the code for exactly this content. `Err` for more than can
-/// be shown: then nothing of it is approved here.
+/// Every command of the file, and the code for exactly this content; `Err` for more than can be
+/// shown.
 pub fn approval_request(
     checks: &[Check],
     setup: Option<&str>,
@@ -670,8 +663,8 @@ pub fn approval_request(
     ))
 }
 
-/// Checks that a user is asked about, and the command that sets up copies of the project, each with every byte of it,
-/// and the files of the project that they run.
+/// The checks, the command that sets up copies, and the project's files that they run, byte for
+/// byte.
 pub fn describe_checks(
     checks: &[Check],
     setup: Option<&str>,
@@ -700,23 +693,23 @@ pub fn describe_checks(
     lines.join("\n")
 }
 
-/// Characters of a digest that a person types to approve it.
+/// Characters of a digest that a person types as an approval.
 pub const CODE_CHARS: usize = 12;
 
-/// The lines that fit into `max` characters; an open fence at the end is closed.
+/// The lines that fit into `max` characters; an open fence is closed.
 pub(super) fn truncate_lines(lines: &[String], max: usize) -> String {
     const FENCE: &str = "```";
     let mut text = String::new();
-    // Room for the end of a fence, and for the mark of missing lines.
-    let mut left = max.saturating_sub(FENCE.len() + 3);
+    // Room for the end of a fence, and the mark of missing lines.
+    let mut remaining = max.saturating_sub(FENCE.len() + 3);
     for line in lines.iter().flat_map(|piece| piece.lines()) {
         let length = line.chars().count() + 1;
-        if length > left {
+        if length > remaining {
             let open = text.lines().filter(|line| line.starts_with(FENCE)).count() % 2 == 1;
             text.push_str(if open { "```\n…\n" } else { "…\n" });
             break;
         }
-        left -= length;
+        remaining -= length;
         text.push_str(line);
         text.push('\n');
     }
@@ -731,25 +724,25 @@ fn fence(lines: &[String]) -> String {
     format!("```\n{}\n```", lines.join("\n"))
 }
 
-/// Untrusted lines in a fence that they cannot close: the end of them, at most `max` characters.
+/// The end of untrusted lines in a fence that they cannot close, at most `max` characters.
 fn fence_end(text: &str, max: usize) -> String {
     let lines = text
         .lines()
         .map(|line| sanitize(line, 200).replace('`', "'"));
     let lines: Vec<String> = lines.filter(|line| !line.is_empty()).collect();
-    let mut left = max;
-    let mut kept: Vec<&String> = Vec::new();
+    let mut remaining = max;
+    let mut kept_lines: Vec<&String> = Vec::new();
     for line in lines.iter().rev() {
         let length = line.chars().count() + 1;
-        if length > left {
+        if length > remaining {
             break;
         }
-        left -= length;
-        kept.push(line);
+        remaining -= length;
+        kept_lines.push(line);
     }
-    kept.reverse();
-    let kept: Vec<&str> = kept.into_iter().map(String::as_str).collect();
-    format!("```\n{}\n```", kept.join("\n"))
+    kept_lines.reverse();
+    let kept_lines: Vec<&str> = kept_lines.into_iter().map(String::as_str).collect();
+    format!("```\n{}\n```", kept_lines.join("\n"))
 }
 
 #[cfg(test)]

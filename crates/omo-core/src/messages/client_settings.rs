@@ -1,19 +1,19 @@
-//! Messages about settings of the client, of which omo changes the status line at its user's request.
+//! Messages about settings of the client, such as the status line.
 
 use crate::text::sanitize;
 
 const PATH_CHARS: usize = 300;
 const ENTRY_LINE_CHARS: usize = 600;
 
-/// Line of a shell's profile by which programs of `~/.local/bin` are found.
+/// A line of a shell's profile that finds programs of `~/.local/bin`.
 pub const PATH_LINE: &str = "export PATH=\"$HOME/.local/bin:$PATH\"";
 
-/// The offer behind the line that says that a run is on.
+/// Behind the line that says that a run is on.
 pub const STATUS_LINE_OFFER: &str = "`/omo:statusline on` shows a run below the prompt";
 const STATUS_LINE_UNDONE: &str = "`/omo:statusline off` puts back what was there";
 
-/// Settings that show a run in the client's status line. `lines` are the settings as JSON; `wrapping` is the value of
-/// their `command` beside an existing status line, as JSON too.
+/// Settings of a status line with a run: `lines` as JSON, `wrapping` as `command` for an existing
+/// status line.
 pub fn status_line_settings(lines: &str, wrapping: &str) -> String {
     format!(
         "[omo] status line: `/omo:statusline on` writes this into your ~/.claude/settings.json, so that you see below the \
@@ -23,7 +23,6 @@ pub fn status_line_settings(lines: &str, wrapping: &str) -> String {
     )
 }
 
-/// Confirmation of a written status line, with the entry of the file.
 pub fn status_line_written(
     file: &str,
     entry: &str,
@@ -51,7 +50,6 @@ pub fn status_line_written(
     )
 }
 
-/// Answer where the settings name an omo already.
 pub fn status_line_on_already(file: &str) -> String {
     format!(
         "[omo] status line: {} names omo already; {STATUS_LINE_UNDONE}",
@@ -59,7 +57,6 @@ pub fn status_line_on_already(file: &str) -> String {
     )
 }
 
-/// Answer where the settings stay unchanged, with the reason.
 pub fn status_line_unchanged(file: &str, why: &str) -> String {
     format!(
         "[omo] status line: {} stays as it is: {}",
@@ -68,7 +65,7 @@ pub fn status_line_unchanged(file: &str, why: &str) -> String {
     )
 }
 
-/// Confirmation of restored settings; `is_whole` where the file is byte for byte as before.
+/// `is_whole` for a file that is byte for byte as before.
 pub fn status_line_put_back(file: &str, is_whole: bool) -> String {
     let what = if is_whole {
         "is as it was before"
@@ -81,7 +78,6 @@ pub fn status_line_put_back(file: &str, is_whole: bool) -> String {
     )
 }
 
-/// Answer where no omo is in the settings.
 pub fn status_line_not_on(file: &str) -> String {
     format!(
         "[omo] status line: no omo is in {}, and none is offered any more",
@@ -89,7 +85,6 @@ pub fn status_line_not_on(file: &str) -> String {
     )
 }
 
-/// The question of a setup.
 pub fn status_line_question(file: &str) -> String {
     format!(
         "Show below the prompt of Claude Code where a run stands? A `statusLine` that runs omo is written into {}, and \
@@ -98,8 +93,7 @@ pub fn status_line_question(file: &str) -> String {
     )
 }
 
-/// The look of a continuation that is told as a block, and the setting that changes it. `config_file` is the user's own
-/// configuration of omo.
+/// The look of a continuation, and the setting of `config_file` that changes it.
 pub fn feedback_offer(config_file: &str) -> String {
     format!(
         "Claude Code shows each continuation as \"Stop hook reported a problem\". With `feedback = \"context\"` below \

@@ -1,13 +1,12 @@
-//! Notification of a terminal about a run that has ended or waits for its user.
+//! A terminal's notification about a run that has ended or waits.
 
 use crate::text::sanitize;
 
 const MAX_CHARS: usize = 160;
 
-/// The control sequence for a terminal: a notification of the desktop (OSC 9), which other terminals ignore, and the
-/// bell. Empty without either.
+/// A notification of the desktop (OSC 9), which other terminals ignore, and the bell.
 pub fn terminal_notification(bell: bool, desktop: bool, text: &str) -> String {
-    // It begins with a word of ours: some terminals take a number there for a command of their own.
+    // The text begins with a word: some terminals take a number there for a command.
     let desktop = if desktop {
         format!("\u{1b}]9;omo: {}\u{7}", sanitize(text, MAX_CHARS))
     } else {

@@ -1,8 +1,7 @@
-//! Messages about a plan that a session executes: its progress, its questions, and the commands that its user is asked
-//! to agree to.
+//! Messages about a session's plan: progress, questions, and commands to agree to.
 //!
-//! The plan's path and its questions are a repository's words: they stand between backticks, on one line, and are cut.
-//! Its commands are shown whole or not at all.
+//! The plan's path and questions are a repository's words: they are cut, on one line between
+//! backticks. Its commands are shown whole or not at all.
 
 pub mod run_answer;
 
@@ -14,10 +13,10 @@ use crate::session::task_list::{OpenTaskList, task_list_id};
 use crate::text::command_text::{APPROVAL_CHARS, quote_argument, show_whole};
 use crate::text::{inline_code, pluralize, sanitize};
 
-/// Prefix of the path of a plan that is executed step by step, where its commands are shown and in the session's entry.
+/// Prefix of the path of a plan that is executed step by step.
 pub const STEP_PLAN_PREFIX: &str = "steps of ";
 
-/// Open work: the lines between the head of a block's reason and its count.
+/// Open work, between the head of a block's reason and its count.
 pub(super) fn remaining_lines(run: &PlanRun) -> Vec<String> {
     let word = task_word(&run.plan);
     let running = run
@@ -38,7 +37,7 @@ pub(super) fn remaining_lines(run: &PlanRun) -> Vec<String> {
     ]
 }
 
-/// Line about a run that the user's way out does not touch.
+/// A run that the user's way out does not touch.
 pub fn stays_open(run: &PlanRun) -> String {
     format!(
         "The plan run `{}` stays open: `omo run resume`.",
@@ -46,7 +45,7 @@ pub fn stays_open(run: &PlanRun) -> String {
     )
 }
 
-/// Line for the model about an open run when its session goes on.
+/// For the model in a resumed session.
 pub fn run_line(run: &PlanRun) -> String {
     let waits = match run.status() {
         PlanRunStatus::Waits(question) => {
@@ -63,7 +62,7 @@ pub fn run_line(run: &PlanRun) -> String {
     )
 }
 
-/// State of a run, as one row of a status.
+/// A row of a status.
 pub fn status_row(run: &PlanRun) -> String {
     let stands = match run.status() {
         PlanRunStatus::Waits(question) => format!(", waits for you: {}", sanitize(question, 200)),
@@ -86,7 +85,7 @@ pub fn status_row(run: &PlanRun) -> String {
     )
 }
 
-/// Result of a run, for its user, with the path of its page, if written.
+/// For the user, with the path of its page, if written.
 pub fn run_notice(run: &PlanRun, page: Option<&str>) -> String {
     let headline = format!("[omo] {}", status_row(run));
     if run.is_open() {
@@ -134,8 +133,8 @@ fn describe_failures(run: &PlanRun) -> String {
     words.concat()
 }
 
-/// Request for an approval: every command of the plan, and the line that agrees to exactly these. `Err` for more than
-/// can be shown: then nothing of it is approved here.
+/// Every command of the plan, and the line that agrees to exactly these; `Err` for more than can be
+/// shown.
 pub fn approval_request(
     plan: &str,
     commands: &[PlannedCommand],
@@ -176,7 +175,6 @@ fn approval_line(word: &str, command: &PlannedCommand) -> String {
     )
 }
 
-/// Line about an unfinished task list of this project.
 pub fn task_list_offer(session: &OpenTaskList) -> String {
     let tasks = match session.total {
         0 => String::new(),
@@ -221,7 +219,7 @@ fn describe_commands(plan: &str, commands: usize) -> String {
     format!("the {many} of the {}", describe_plan(plan))
 }
 
-/// Note for the model about commands that its user has approved in this prompt.
+/// For the model: the user approved the commands in this prompt.
 pub fn plan_approved_context(plan: &str, commands: usize) -> String {
     format!(
         "The user approved {} in this prompt, exactly as omo showed them. `omo` has written that down.",
@@ -229,7 +227,7 @@ pub fn plan_approved_context(plan: &str, commands: usize) -> String {
     )
 }
 
-/// Confirmation of an approval without a model turn.
+/// A confirmation without a model turn.
 pub fn plan_approved(plan: &str, commands: usize) -> String {
     format!(
         "[omo] approved: {}, exactly as they are now. Any change asks again.",
@@ -237,12 +235,11 @@ pub fn plan_approved(plan: &str, commands: usize) -> String {
     )
 }
 
-/// Answer to an unknown code.
 pub fn wrong_code() -> &'static str {
     "that is not the code of any plan's commands as they are now; nothing was approved"
 }
 
-/// Answer to an unknown code behind a command that executes a plan.
+/// An unknown code behind a command that executes a plan.
 pub fn wrong_code_of(name: &str) -> String {
     format!(
         "the code behind --approve in /omo:{name} is not that of the commands which this would run now; nothing was \

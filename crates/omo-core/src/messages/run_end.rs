@@ -1,19 +1,19 @@
-//! Message about the end of a run: its first line says whether the work is proved, and names the objection if not.
+//! The message of a run's end: its first line tells the proof or the objection.
 
 use super::check_changes::weakened_lines;
 use crate::check::session_check::{Check, CheckVerdict};
 use crate::session::{CheckWeakening, Session, UlwVerdict, VerdictKind};
 use crate::text::{list_some, pluralize, sanitize};
 
-/// The end of a run in at most three lines for its user: the verdict, the effort, and the next step. `None` while the
-/// run is on, or without one. `allowed_blocks` is the maximum of continuations.
+/// At most three lines for the user: the verdict, the effort, and the next step; `None` without an
+/// ended run. `allowed_blocks` is the maximum of continuations.
 pub fn run_ended(session: &Session, allowed_blocks: u32) -> Option<String> {
     run_ended_on_page(session, allowed_blocks, None)
 }
 
 const MAX_NAMED_FILES: usize = 8;
 
-/// Words about files that changed after a verdict; `None` for unknown paths.
+/// Files that changed after a verdict; `None` for unknown paths.
 pub fn files_changed(paths: Option<&[String]>) -> String {
     let named = paths.filter(|paths| !paths.is_empty()).map(|paths| {
         let names: Vec<String> = paths.iter().map(|path| sanitize(path, 100)).collect();
@@ -26,7 +26,6 @@ pub fn files_changed(paths: Option<&[String]>) -> String {
     )
 }
 
-/// [`run_ended`] with the path of its page, if written.
 pub fn run_ended_on_page(
     session: &Session,
     allowed_blocks: u32,
@@ -66,20 +65,19 @@ pub fn run_ended_on_page(
 }
 
 fn without_repeated_facts(session: &Session, first_line: &str) -> Vec<CheckWeakening> {
-    let is_repeated = |it: &CheckWeakening| {
-        it.what
+    let mut weakened = session.weakened.clone();
+    for repeated in weakened.iter_mut().filter(|weakening| {
+        weakening
+            .what
             .strip_prefix("accepted: ")
             .is_some_and(|fact| first_line.contains(fact))
-    };
-    let mut weakened = session.weakened.clone();
-    for it in weakened.iter_mut().filter(|it| is_repeated(it)) {
-        "accepted as named above".clone_into(&mut it.what);
+    }) {
+        "accepted as named above".clone_into(&mut repeated.what);
     }
     weakened.dedup_by(|one, other| one.what == other.what && one.at == other.at);
     weakened
 }
 
-/// The path of a run's page, or the command that makes one.
 pub(super) fn page_words(page: Option<&str>) -> String {
     page.map_or_else(
         || "`omo report --html --open` shows it as a page.".to_owned(),
@@ -101,7 +99,7 @@ pub fn headline(session: &Session, verdict: &UlwVerdict) -> String {
     }
 }
 
-/// `true` for a check that no work of the model makes green.
+/// `true` for a check that only the user can turn green.
 fn only_its_user_agrees(check: &Check) -> bool {
     let verdict = check.last.as_ref().map(|last| last.verdict);
     verdict == Some(CheckVerdict::NotApproved)
@@ -116,7 +114,7 @@ fn red_checks(session: &Session) -> impl Iterator<Item = &Check> {
     })
 }
 
-/// Objection to the work: a red check before all else, then the review, then the missing claim.
+/// The objection to the work: a red check, then the review, then the missing claim.
 fn unproved_reason(session: &Session, verdict: &UlwVerdict) -> String {
     if let Some(check) = red_checks(session).next() {
         let others: Vec<String> = red_checks(session)
@@ -146,10 +144,10 @@ fn red_check_words(check: &Check) -> String {
     };
     let failed = last.counts.filter(|counts| counts.failed > 0);
     let counted = failed.map(|counts| format!("{} of {} tests failed", counts.failed, counts.run));
-    let said = (!last.last_line.is_empty()).then(|| sanitize(&last.last_line, 160));
+    let last_line = (!last.last_line.is_empty()).then(|| sanitize(&last.last_line, 160));
     match last.verdict {
         CheckVerdict::Failed => {
-            let words: Vec<String> = [counted, said].into_iter().flatten().collect();
+            let words: Vec<String> = [counted, last_line].into_iter().flatten().collect();
             let words = if words.is_empty() {
                 sanitize(&last.detail, 160)
             } else {
@@ -165,7 +163,6 @@ fn red_check_words(check: &Check) -> String {
     }
 }
 
-/// Effort before the end, and the reason for that time.
 fn spent(session: &Session, verdict: &UlwVerdict, allowed_blocks: u32) -> String {
     let minutes = session.ulw.worked_millis(verdict.at) / 60_000;
     let time = if minutes == 0 {

@@ -1,31 +1,31 @@
-//! Message about a run that is turned on, in one line: its judges, its bounds, and the way to stop it. Obstacles to
-//! holding the session are named as plainly.
+//! The message of a started run, in one line: its judges, its bounds, the way to stop it, and
+//! obstacles.
 
 use crate::check::session_check::Check;
 use crate::session::{Session, UlwActivation};
 use crate::text::{inline_code, list_some, pluralize, sanitize};
 use crate::timestamp::Timestamp;
 
-/// Effect of turning ultrawork on.
+/// The effect of turning ultrawork on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RunStart {
-    /// New run, with a task of its own.
+    /// A run with its own task.
     Begun,
-    /// New run, with the unproved task of the one before.
+    /// A run with the unproved task of the one before.
     TaskTakenUp {
-        /// `true` for an addition to the task.
+        /// The task is extended.
         is_extended: bool,
     },
-    /// Active run, with a longer task.
+    /// An active run with a longer task.
     TaskExtended,
-    /// Active run that waited for its user.
+    /// An active run that waited for its user.
     Resumed,
-    /// Active run, unchanged.
+    /// An unchanged run.
     AlreadyOn,
 }
 
 impl RunStart {
-    /// Effect of a request to turn ultrawork on in a session; without a task it only goes on.
+    /// Of a request in a session; one without a task continues the run.
     pub fn of(session: &Session, activation: &UlwActivation) -> Self {
         let is_extended = activation.task.is_some();
         match (session.is_armed(), session.keeps_task(activation)) {
@@ -37,18 +37,17 @@ impl RunStart {
         }
     }
 
-    /// `true` where the active run goes on, with its count and its time.
+    /// `true` for a continued run, with its count and time.
     pub fn keeps_run(self) -> bool {
         matches!(self, Self::Resumed | Self::AlreadyOn)
     }
 }
 
-/// A command that likely runs the tests of the project.
+/// A command that likely runs the project's tests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CheckOffer<'a> {
-    /// Command to run.
     pub command: &'a str,
-    /// File that names the command.
+    /// The file that names the command.
     pub found_in: &'a str,
 }
 
@@ -56,7 +55,7 @@ const HOW_TO_STOP: &str = "`ulw off` stops it";
 const HOW_TO_BEGIN_ANEW: &str = "/omo:ulw --new begins another";
 const TASK_CHARS: usize = 60;
 
-/// Line about a run that is on, with `session` from now on.
+/// `session` is the one from now on.
 pub fn run_started(
     session: &Session,
     start: RunStart,
@@ -72,7 +71,7 @@ pub fn run_started(
         pluralize(continuations, "continuation"),
         pluralize(claims, "failed claim")
     );
-    let used = || {
+    let used = {
         let worked = session.ulw.worked_millis(now) / 60_000;
         format!(
             "{} of {allowed_blocks} continuations and {worked} of {minutes} min used",
@@ -94,8 +93,8 @@ pub fn run_started(
         RunStart::TaskExtended => {
             format!("[omo] on with {task}, and this: {judges}, {bounds}. {HOW_TO_BEGIN_ANEW}")
         }
-        RunStart::Resumed => format!("[omo] goes on: {judges}, {}", used()),
-        RunStart::AlreadyOn => format!("[omo] on already: {judges}, {}", used()),
+        RunStart::Resumed => format!("[omo] goes on: {judges}, {used}"),
+        RunStart::AlreadyOn => format!("[omo] on already: {judges}, {used}"),
     };
     let without_check = session.checks.is_empty().then(|| no_check(offer));
     let lines = [Some(format!("{line}. {HOW_TO_STOP}")), without_check];
@@ -137,7 +136,7 @@ fn no_check(offer: Option<CheckOffer>) -> String {
     }
 }
 
-/// Note for the model beside the contract where a run that waited goes on.
+/// For the model: a run that waited continues.
 pub fn run_goes_on(session: &Session, allowed_blocks: u32) -> String {
     format!(
         "The run goes on as it stood: {} of {allowed_blocks} continuations are used, and its task is the one that it \
@@ -146,7 +145,7 @@ pub fn run_goes_on(session: &Session, allowed_blocks: u32) -> String {
     )
 }
 
-/// Line about an unwritable state, with which nothing holds the prompt.
+/// The state cannot be written, so nothing holds the session.
 pub fn run_not_held(why: &str) -> String {
     format!(
         "[omo] NOT ON: the state of this session cannot be written ({}). The prompt goes to the model, and nothing \
@@ -155,7 +154,7 @@ pub fn run_not_held(why: &str) -> String {
     )
 }
 
-/// Refusal of a run in a repository that git refuses, with git's hint.
+/// A repository that git refuses, with git's hint.
 pub fn repository_refused(why: &str, hint: &str) -> String {
     format!(
         "[omo] NOT ON: {} ({}). The prompt goes to the model, and nothing holds the session",
@@ -164,7 +163,7 @@ pub fn repository_refused(why: &str, hint: &str) -> String {
     )
 }
 
-/// Line about a missing program of the plugin, without which nothing holds the session.
+/// A missing program of the plugin, without which nothing holds the session.
 pub fn hook_missing(program: &str) -> String {
     format!(
         "[omo] NOT HELD: {} cannot be run, so that no turn is continued. `omo doctor` says more",
@@ -172,7 +171,7 @@ pub fn hook_missing(program: &str) -> String {
     )
 }
 
-/// Line about a keyword in plan mode; `is_armed` where a run is on.
+/// A keyword in plan mode; `is_armed` during a run.
 pub fn not_in_plan_mode(is_armed: bool) -> String {
     let state = if is_armed {
         "on already, and not held"
@@ -185,7 +184,7 @@ pub fn not_in_plan_mode(is_armed: bool) -> String {
     )
 }
 
-/// Line about a mistake in the user's configuration, or in omo.toml.
+/// A mistake in the user's configuration, or in omo.toml.
 pub fn config_problem(problem: &str) -> String {
     format!(
         "[omo] a setting is not as you wrote it: {}. `omo doctor` says more",
@@ -201,8 +200,7 @@ pub fn missing_hook_finding(program: &str) -> String {
     )
 }
 
-/// Obstacles that would keep a new run from holding, for a status; `unwritable` is the folder that keeps the state from
-/// being written.
+/// Obstacles of a new run, for a status; `unwritable` is the folder of the state.
 pub fn obstacles(plan_mode: bool, unwritable: Option<&str>) -> Vec<String> {
     let plan = plan_mode.then(|| {
         "this session is in plan mode: nothing is held, and `ulw` starts no run".to_owned()

@@ -1,7 +1,7 @@
-//! The one segment of a run in a status line: its progress, and its waiting.
+//! The segment of a run in a status line: its progress, and its waiting.
 //!
-//! All of it is numbers and words of omo's own: no text of a task, a check's name, a model or a repository gets onto
-//! the screen this way.
+//! Numbers and omo's own words only: no text of a task, a model or a repository gets onto the
+//! screen.
 
 use crate::check::session_check::CheckVerdict;
 use crate::session::claim_state::VerificationPhase;
@@ -11,41 +11,34 @@ use crate::stop::allowed_blocks;
 use crate::text::sanitize;
 use crate::timestamp::Timestamp;
 
-/// Maximum columns of a segment. Each of its characters takes one.
+/// Maximum columns of a segment, one for each character.
 pub const COLUMNS: usize = 80;
-/// Between two parts, and between a segment and what stands before it.
+/// Between parts, and before a segment.
 pub const SEPARATOR: &str = " · ";
 
-/// Largest number that is shown: only a foreign state exceeds it.
+/// Largest number shown; only a foreign state exceeds it.
 const LARGEST: u64 = 9_999;
 const AWAITED_CHARS: usize = 40;
 
-/// Tone of a part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PartTone {
-    /// Normal state.
     Plain,
-    /// Waiting for the user.
     Waits,
-    /// Proved work.
     Proved,
-    /// Ended without proof.
+    /// The run ended without proof.
     Unproved,
-    /// No continuation left: the next turn that ends is the last.
+    /// No continuation is left.
     Last,
 }
 
-/// A part of a segment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StatusPart {
-    /// Text of the part.
     pub text: String,
-    /// Tone, for the colour.
     pub tone: PartTone,
 }
 
-/// The parts of the segment, in order; none without a run. `plan` is the session's plan run, if sealed by omo: while it
-/// is open, nothing is claimed, and it takes the place of the checks.
+/// The parts, in order; none without a run. An open `plan`, if sealed by omo, takes the place of
+/// the checks.
 pub fn status_parts(
     session: &Session,
     plan: Option<&PlanRun>,
@@ -94,15 +87,8 @@ pub fn status_parts(
     let minutes = run
         .started_at
         .map(|_| part(format!("{}m", minutes_at_work(run, now))));
-    let checks = || {
-        [green_checks(session), phase(session), attempts(session)]
-            .into_iter()
-            .flatten()
-            .map(part)
-            .collect()
-    };
-    let rest: Vec<StatusPart> = plan.map_or_else(checks, plan_parts);
-    // Text that is typed while the model works waits until its turn ends: Esc does not.
+    let rest: Vec<StatusPart> = plan.map_or_else(|| check_parts(session), plan_parts);
+    // Text that is typed during work waits for the turn's end: Esc does not.
     let way_out = run.paused.is_none().then(|| part("Esc pauses".to_owned()));
     [blocks]
         .into_iter()
@@ -111,7 +97,15 @@ pub fn status_parts(
         .collect()
 }
 
-/// End of a run, until the next one begins. A user who ended it needs no reminder.
+fn check_parts(session: &Session) -> Vec<StatusPart> {
+    [green_checks(session), phase(session), attempts(session)]
+        .into_iter()
+        .flatten()
+        .map(part)
+        .collect()
+}
+
+/// The end of a run, until the next one; a user who ended it needs no reminder.
 fn how_it_ended(session: &Session) -> Option<StatusPart> {
     let (word, tone) = match session.verdict.as_ref()?.kind {
         VerdictKind::Verified => ("verified", PartTone::Proved),
@@ -152,12 +146,11 @@ fn part(text: String) -> StatusPart {
 }
 
 fn green_checks(session: &Session) -> Option<String> {
-    let is_green = |verdict: CheckVerdict| verdict == CheckVerdict::Green;
     let green = session.checks.iter().filter(|check| {
         check
             .last
             .as_ref()
-            .is_some_and(|last| is_green(last.verdict))
+            .is_some_and(|last| last.verdict == CheckVerdict::Green)
     });
     (!session.checks.is_empty())
         .then(|| format!("checks {}/{}", green.count(), session.checks.len()))
@@ -165,7 +158,7 @@ fn green_checks(session: &Session) -> Option<String> {
 
 fn phase(session: &Session) -> Option<String> {
     let word = match session.verification.phase {
-        // A verified run has ended: a foreign state may say that it is on.
+        // A foreign state may say that a verified run is on.
         VerificationPhase::Working | VerificationPhase::Verified => return None,
         VerificationPhase::Checks => "checking",
         VerificationPhase::Review => "review",

@@ -1,4 +1,4 @@
-//! State of a session, in words and as data: the answer of `/omo:status` and `omo status`.
+//! The state of a session in words and as data, for `/omo:status` and `omo status`.
 
 use serde::Serialize;
 
@@ -15,94 +15,76 @@ use crate::stop::allowed_blocks;
 use crate::text::{format_age, sanitize};
 use crate::timestamp::Timestamp;
 
-/// Heading of each status. The text below it up to the next blank line is known as omo's own: a status that is pasted
-/// into a prompt must not turn anything on with the task that it shows.
+/// The heading marks the text up to the next blank line as omo's own: a pasted status must not turn
+/// anything on.
 pub const HEADING: &str = "[omo] status";
 
-/// Contents of a status.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct StatusReport {
-    /// Id of the session.
     pub session: String,
     /// `on`, `paused`, `ended` or `off`.
     pub state: UlwState,
-    /// Plan run of the session, or its last one.
+    /// The session's plan run, or its last one.
     pub plan_run: Option<PlanRun>,
-    /// Task of the run.
     pub task: Option<String>,
-    /// Start of the run.
     pub started_at: Option<Timestamp>,
-    /// Work that the session waits for, and the begin of the wait.
+    /// With the begin of the wait.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub awaited: Option<AwaitedWork>,
-    /// Continuations used.
     pub blocks: u32,
-    /// Continuations allowed.
     pub max_blocks: u32,
-    /// Minutes of work after which the run expires.
+    /// Of work.
     pub max_minutes: u32,
-    /// Phase of the verification.
     pub phase: VerificationPhase,
-    /// Checks of a claim, with their last results.
+    /// With their last results.
     pub checks: Vec<Check>,
-    /// Results of the checks without the change, if asked: possibly known only after the verdict.
+    /// Checks without the change: possibly known only after the verdict.
     #[serde(flatten)]
     pub comparison: ComparisonWords,
-    /// `true` for a claim that needs a review as well.
+    /// A claim needs a review as well.
     pub review_wanted: bool,
-    /// Verifications that failed.
     pub attempts: u32,
-    /// Failed claims after which the run ends.
+    /// Failed claims that end the run.
     pub max_attempts: u32,
-    /// Verdict of an ended run.
     pub verdict: Option<UlwVerdict>,
-    /// Verdict in one line.
+    /// The verdict in one line.
     pub headline: Option<String>,
-    /// Weakenings since the start.
+    /// Since the start.
     pub weakened: Vec<CheckWeakening>,
-    /// Last decision about the run.
     pub last_decision: Option<LogEntry>,
-    /// Last time of each hook during the run.
+    /// Of each hook during the run.
     pub last_seen: Vec<SeenHook>,
-    /// Problems.
     pub findings: Vec<String>,
 }
 
-/// Work that a session waits for.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct AwaitedWork {
-    /// Names of the work, in one line.
+    /// In one line.
     pub what: String,
-    /// The begin of the wait.
     pub since: Timestamp,
 }
 
-/// State of a run, in one word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub enum UlwState {
-    /// Session held.
     On,
-    /// Waiting for the user.
     Paused,
-    /// Over.
     Ended,
-    /// No run.
     Off,
 }
 
-/// A hook, with its last time.
+/// A hook with its last run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct SeenHook {
-    /// The client's name of the event.
+    /// The client's name.
     pub event: &'static str,
-    /// Last time; `null` for never in this run.
+    /// `null` for never in this run.
     pub at: Option<Timestamp>,
 }
 
-/// Report of one session; `plan_run` is its plan run, if sealed by omo. The caller adds data of other files.
+/// `plan_run` is sealed by omo; the caller adds data of other files.
 pub fn status_report(
     id: &str,
     session: &Session,
@@ -167,8 +149,8 @@ fn ulw_state(session: &Session) -> UlwState {
     }
 }
 
-/// `true` for a line of the log that agrees with the session. The log bears no seal: an end that the session does not
-/// have is not told.
+/// `true` for a line that agrees with the session: the log bears no seal, so another end is not
+/// told.
 fn is_about(session: &Session, entry: &LogEntry) -> bool {
     let end = entry.decision.strip_prefix("end: ");
     end.is_none_or(|word| {
@@ -181,7 +163,7 @@ fn is_about(session: &Session, entry: &LogEntry) -> bool {
 
 fn findings(session: &Session) -> Vec<String> {
     let mut findings = Vec::new();
-    // With a later prompt a turn has ended since it began, unless that was typed while the model worked.
+    // A later prompt means an ended turn, unless it was typed during work.
     let later_prompt = session
         .last_seen
         .user_prompt_submit
@@ -202,7 +184,7 @@ fn findings(session: &Session) -> Vec<String> {
 }
 
 impl StatusReport {
-    /// Labels and values of a status, in order, for a table of two columns; `describe_time` words a time.
+    /// Labels and values in order, for a table of two columns.
     pub fn rows(
         &self,
         now: Timestamp,
@@ -264,7 +246,7 @@ impl StatusReport {
             .map(|finding| ("finding", finding.clone()))
     }
 
-    /// The status as lines with their columns in line, below their heading.
+    /// The rows as aligned lines below the heading.
     pub fn text(&self, now: Timestamp) -> String {
         let rows = self.rows(now, &|at| format!("{} ago", format_age(Some(at), now)));
         let width = rows.iter().map(|(label, _)| label.len()).max().unwrap_or(0);
@@ -276,18 +258,17 @@ impl StatusReport {
     }
 
     fn state_words(&self, describe_time: &dyn Fn(Timestamp) -> String) -> String {
-        let begun = || match self.started_at {
+        let begun = match self.started_at {
             Some(at) => format!("begun {}", describe_time(at)),
             None => "begun at an unknown time".to_owned(),
         };
         match (self.state, &self.verdict) {
             (UlwState::On, _) => format!(
                 "on, {}, at most {} minutes of work",
-                begun(),
-                self.max_minutes
+                begun, self.max_minutes
             ),
             (UlwState::Paused, _) => {
-                format!("paused, {}; type `ulw` in the session to go on", begun())
+                format!("paused, {begun}; type `ulw` in the session to go on")
             }
             (_, Some(verdict)) => {
                 let (line, why) = (
@@ -306,22 +287,19 @@ impl StatusReport {
     }
 
     fn checks_words(&self) -> String {
-        let last = |check: &Check| {
-            check
+        let checks = self.checks.iter().map(|check| {
+            let last = check
                 .last
                 .as_ref()
-                .map_or("not run yet", |record| record.verdict.word())
-        };
-        let checks = self
-            .checks
-            .iter()
-            .map(|check| format!("{} {}", sanitize(&check.name, 40), last(check)));
+                .map_or("not run yet", |record| record.verdict.word());
+            format!("{} {last}", sanitize(&check.name, 40))
+        });
         let review = self.review_wanted.then(|| "a review".to_owned());
-        let all: Vec<String> = checks.chain(review).collect();
-        if all.is_empty() {
+        let judges: Vec<String> = checks.chain(review).collect();
+        if judges.is_empty() {
             "none: a claim will not be verified".to_owned()
         } else {
-            all.join(", ")
+            judges.join(", ")
         }
     }
 
@@ -334,9 +312,12 @@ impl StatusReport {
     }
 
     fn seen_words(&self, describe_time: &dyn Fn(Timestamp) -> String) -> String {
-        // A hook that was not seen yet is no news: its turn may still go on. A finding says where it is.
-        let words = |seen: &SeenHook| Some(format!("{} {}", seen.event, describe_time(seen.at?)));
-        let seen: Vec<String> = self.last_seen.iter().filter_map(words).collect();
+        // An unseen hook is no news: its turn may still continue. Findings tell more.
+        let seen: Vec<String> = self
+            .last_seen
+            .iter()
+            .filter_map(|hook| Some(format!("{} {}", hook.event, describe_time(hook.at?))))
+            .collect();
         if seen.is_empty() {
             "no hook yet".to_owned()
         } else {

@@ -5,7 +5,7 @@ use crate::session::plan_run::PlanRun;
 use crate::session::{PauseReason, Session};
 use crate::text::sanitize;
 
-/// Line for the user, said once, after Esc, or after an error that only they can fix.
+/// For the user, once, after Esc or an error that only a person can fix.
 pub fn run_paused(reason: PauseReason) -> String {
     let why = match reason {
         PauseReason::Interrupted => "you interrupted it",
@@ -18,7 +18,6 @@ pub fn run_paused(reason: PauseReason) -> String {
     )
 }
 
-/// Line about a run that has used its tokens.
 pub fn tokens_spent(session: &Session) -> String {
     let (used, bound) = session.token_bound().unwrap_or_default();
     format!(
@@ -27,41 +26,41 @@ pub fn tokens_spent(session: &Session) -> String {
     )
 }
 
-/// Note for the model beside plain words that stop a run.
+/// For the model, beside plain words that stop a run.
 pub fn user_said_stop() -> String {
     "[omo] The user stopped the run: do nothing more of the task until they ask for it. This turn may end.".to_owned()
 }
 
-/// Note that the turn of a question is not continued.
+/// The turn of a question is not continued.
 pub fn answers_question() -> String {
     "[omo] your question is answered without continuations; your next prompt goes on with the run"
         .to_owned()
 }
 
-/// Note about a question to the user, which their next prompt answers.
+/// The user's next prompt answers a question.
 pub fn awaits_answer() -> String {
     "[omo] ultrawork waits for your answer to what it asks; nothing was counted. Your next prompt goes on, `ulw off` ends it."
         .to_owned()
 }
 
-/// Answer to the user's way out. A plan that the session executes is not stopped.
+/// The way out; the session's plan is not stopped.
 pub fn run_stopped(was_armed: bool, plan: Option<&PlanRun>) -> String {
-    let said = if was_armed {
+    let state = if was_armed {
         "[omo] ultrawork is stopped in this session. Nothing is continued until you type `ulw`, which goes on with its task, or `ulw <task>` for another."
     } else {
         "[omo] no ultrawork run is on in this session. Nothing is continued until you type `ulw`."
     };
     let stays = plan.filter(|plan| plan.is_open()).map(plan::stays_open);
-    stays.map_or_else(|| said.to_owned(), |stays| format!("{said} {stays}"))
+    stays.map_or_else(|| state.to_owned(), |stays| format!("{state} {stays}"))
 }
 
-/// `true` for a prompt whose text the client puts back into its input line once a hook has answered it: any but a slash
-/// command (measured on 2.1.328).
+/// `false` for slash commands, whose text the client does not put back into its input line
+/// (measured on 2.1.328).
 pub fn stays_in_line(prompt: &str) -> bool {
     !prompt.trim_start().starts_with('/')
 }
 
-/// An answer to such a prompt, and the key that clears the line.
+/// An answer, and the key that clears the line.
 pub fn with_way_to_clear(answer: &str) -> String {
     let blank = match answer {
         text if text.contains('\n') => "\n",
@@ -71,7 +70,7 @@ pub fn with_way_to_clear(answer: &str) -> String {
     format!("{answer}{blank}Ctrl-U clears the input line.")
 }
 
-/// Said once in a session whose run was ended with `omo stop` in a terminal.
+/// Once in a session whose run `omo stop` ended in a terminal.
 pub fn run_stopped_outside(reason: Option<&str>) -> String {
     let why = reason
         .map(|reason| format!(" ({})", sanitize(reason, 200)))
@@ -79,7 +78,7 @@ pub fn run_stopped_outside(reason: Option<&str>) -> String {
     format!("[omo] STOPPED by `omo stop`{why}. Nothing is continued until you type `ulw` again.")
 }
 
-/// The answer to the user's way out where the state can not be written.
+/// The way out where the state cannot be written.
 pub fn run_stopped_unwritten(why: &str) -> String {
     format!(
         "[omo] the stop could not be written down ({}). While that lasts omo holds no session either; \
@@ -88,7 +87,7 @@ pub fn run_stopped_unwritten(why: &str) -> String {
     )
 }
 
-/// Note for the model where its user turned the run off within a longer prompt.
+/// For the model, where a longer prompt turned the run off.
 pub fn run_stopped_context() -> String {
     format!(
         "{CONTRACT_MARK}\nThe user turned ultrawork off in this prompt. No turn is continued any more.\n</ultrawork-mode>"

@@ -1,6 +1,6 @@
-//! Usage of the commands that a model carries out: told to the user without one.
+//! Usage of commands for the model, told to the user without one.
 
-/// Answer to `ulw?` and `ulw help`.
+/// For `ulw?` and `ulw help`.
 pub const ULW: &str = "\
 `ulw <task>` holds this session until the task is proved done: your checks are green and a reviewer agrees.
   `ulw`                    goes on with a run that is paused or was not proved, else begins one
@@ -88,7 +88,7 @@ Answers the question that the run of a plan waits at. No model reads it.
   QUESTION   which question, such as q2; without it the one that is open
   --run RUN  of another run than the one of this session; `omo run list` names them";
 
-/// Usage of the command of this name; `None` for one that answers for itself, or that omo does not have.
+/// `None` for a command that answers for itself, or that omo does not have.
 pub fn usage_of(name: &str) -> Option<&'static str> {
     match name {
         "execute" => Some(EXECUTE),

@@ -1,20 +1,18 @@
-//! `/omo:why`: the last decision about a session in words, the rule behind it, and the way to change it.
+//! `/omo:why`: the last decision about a session, its rule, and the way to change it.
 
 use crate::log_entry::LogEntry;
 use crate::stop::StopRow;
 use crate::text::{format_age, sanitize};
 use crate::timestamp::Timestamp;
 
-/// A row of the decision table in words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RowWords {
-    /// Condition of the row.
+    /// The row's condition.
     pub when: &'static str,
-    /// Way for the user to another decision.
+    /// The user's way to another decision.
     pub change: &'static str,
 }
 
-/// The words of a row.
 pub fn row_words(row: StopRow) -> RowWords {
     let (when, change) = match row {
         StopRow::Unreadable => (
@@ -82,7 +80,7 @@ pub fn row_words(row: StopRow) -> RowWords {
     RowWords { when, change }
 }
 
-/// The answer for the user; `last` is the last decision about the session.
+/// `last` is the last decision about the session.
 pub fn why(last: Option<&LogEntry>, now: Timestamp) -> String {
     let Some(last) = last else {
         return "[omo] nothing was decided in this session yet\nchange it: `ulw <task>` begins a run".to_owned();

@@ -1,31 +1,30 @@
-//! Answers of `omo` to a command about the run of a plan in a prompt, or the lack of one.
+//! Answers of `omo` to a command about a plan's run in a prompt.
 
 use crate::messages::refusal_line;
 use crate::run_command::RunCommand;
 use crate::text::inline_code;
 use crate::text::{sanitize, sanitize_line};
 
-/// Maximum lines of an answer: it stands above the input, and does not scroll.
+/// An answer stands above the input, and does not scroll.
 const LINES: usize = 60;
 const CHARS: usize = 6_000;
 
-/// Answer of `omo`, made harmless; where it is too long, with the command that shows all of it.
-pub fn answered(command: RunCommand, arguments: &str, said: &str) -> String {
-    let lines: Vec<String> = said
+/// The sanitized answer; a long one names the command that shows all of it.
+pub fn answered(command: RunCommand, arguments: &str, answer: &str) -> String {
+    let lines: Vec<String> = answer
         .trim_end()
         .lines()
         .map(|line| sanitize_line(line).trim_end().to_owned())
         .collect();
-    let mut left = CHARS;
-    let fits = |line: &&String| {
-        let fits = line.chars().count() < left;
-        left = left.saturating_sub(line.chars().count() + 1);
-        fits
-    };
+    let mut remaining = CHARS;
     let shown: Vec<&str> = lines
         .iter()
         .take(LINES)
-        .take_while(fits)
+        .take_while(|line| {
+            let fits = line.chars().count() < remaining;
+            remaining = remaining.saturating_sub(line.chars().count() + 1);
+            fits
+        })
         .map(String::as_str)
         .collect();
     let rest = lines.len() - shown.len();
@@ -48,7 +47,7 @@ pub fn answered(command: RunCommand, arguments: &str, said: &str) -> String {
     format!("{head}{text}{}", if rest == 0 { "" } else { &cut })
 }
 
-/// Lines that `omo` said, made harmless.
+/// Sanitized lines of `omo`.
 pub fn lines(said: &str) -> String {
     let lines: Vec<String> = said
         .trim_end()
@@ -59,7 +58,7 @@ pub fn lines(said: &str) -> String {
     lines.join("\n")
 }
 
-/// Answer where `omo` took longer than a prompt may wait.
+/// `omo` took longer than a prompt may wait.
 pub fn took_too_long(command: RunCommand) -> String {
     refusal_line(&format!(
         "that takes longer than a prompt may wait, and was ended; type `{}` in a terminal. `omo run show` says where the \
@@ -71,26 +70,25 @@ pub fn took_too_long(command: RunCommand) -> String {
 /// Running parts of a plan's run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AtWork {
-    /// A supervisor, with this number of clients.
+    /// A supervisor, with its number of clients.
     Parallel(usize),
-    /// The workers of these tasks, in the session that holds the run.
+    /// Workers of these tasks, in the run's session.
     Tasks(Vec<String>),
 }
 
-/// Command that its reader ends a run with.
+/// The place of the command that ends a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CancelledBy {
-    /// In the session of the run.
+    /// The run's session.
     OwnSession,
-    /// In another session of the project.
+    /// Another session of the project.
     AnySession,
-    /// In a terminal.
     Terminal,
 }
 
 const NAMED_TASKS: usize = 5;
 
-/// Work that goes on without the session, and the command that ends it.
+/// Work without the session, and the command that ends it.
 pub fn still_at_work(run: &str, at_work: &AtWork, cancelled_by: CancelledBy) -> String {
     let run = inline_code(run, 64);
     let cancel = match cancelled_by {
@@ -132,7 +130,7 @@ pub fn still_at_work(run: &str, at_work: &AtWork, cancelled_by: CancelledBy) -> 
     format!("Still at work: {what} `{run}`. {cancel} ends {them}.")
 }
 
-/// Line where running work is unknown.
+/// Running work is unknown.
 pub fn perhaps_at_work(run: &str) -> String {
     let run = inline_code(run, 64);
     format!(
@@ -140,12 +138,12 @@ pub fn perhaps_at_work(run: &str) -> String {
     )
 }
 
-/// Line for the user after Esc, which no hook hears, where the run of a plan goes on.
+/// After Esc, which no hook hears.
 pub fn after_esc(at_work: &str) -> String {
     format!("[omo] Esc ended the turn, and not the run of the plan.\n{at_work}")
 }
 
-/// Shells that were named while the run was on, and may still be there.
+/// Shells that were named during the run, and may still exist.
 pub fn background_shells(count: usize) -> Option<String> {
     let many = match count {
         0 => return None,
@@ -157,7 +155,7 @@ pub fn background_shells(count: usize) -> Option<String> {
     ))
 }
 
-/// Answer where `omo` gave none, with the reason.
+/// `omo` gave no answer.
 pub fn not_answered(command: RunCommand, why: &str) -> String {
     refusal_line(&format!(
         "{}; in a terminal, `{}` does the same",
