@@ -1,5 +1,4 @@
-//! Start of a run in the entry of its session: by the keyword in a prompt, or by a command of its
-//! user.
+//! The start of a run in its session's entry, by a prompt or a command of its user.
 
 use std::path::Path;
 
@@ -13,28 +12,25 @@ use omo_state::files::folder::FolderError;
 use omo_state::trust::GivenApproval;
 use omo_state::{env, run_environment};
 
-/// Project of a run that begins, with the facts that were read before its entry was locked.
+/// The project of a new run, with facts that were read before the entry was locked.
 #[derive(Debug)]
 pub struct ActivationContext<'a> {
-    /// Top of the project.
     pub root: Option<&'a Path>,
     /// The user's own folder for states.
     pub state_home: Option<&'a Path>,
-    /// `SessionId`.
     pub id: &'a SessionId,
-    /// Scope of [`settle_scope`](omo_git::work_files::settle_scope).
+    /// From [`settle_scope`](omo_git::work_files::settle_scope).
     pub scope: Option<String>,
-    /// The client's settings that bear on a reviewer.
+    /// The client's settings about reviewers.
     pub settings: Vec<SettingsMark>,
-    /// Approval of the checks of `omo.toml`.
+    /// Of the checks of `omo.toml`.
     pub approval: Option<GivenApproval>,
-    /// The time.
     pub now: Timestamp,
 }
 
 impl ActivationContext<'_> {
-    /// Turns a session on, whose entry is omo's own by now. What a run began with, its environment and which files
-    /// count, stays until its task is proved, however often it is begun anew. Gives what that did to the session.
+    /// Turns on a session whose entry is omo's own. Environment and scope of the first start stay
+    /// until the task is proved.
     ///
     /// # Errors
     ///
@@ -54,15 +50,14 @@ impl ActivationContext<'_> {
             now,
         } = self;
         let start = RunStart::of(session, &activation);
-        let is_there = |kept: &String| {
-            state_home.is_some_and(|home| run_environment::read(home, id, kept).is_some())
-        };
         let kept = session
             .verification
             .environment
             .take()
             .filter(|_| session.is_armed())
-            .filter(is_there);
+            .filter(|name| {
+                state_home.is_some_and(|home| run_environment::read(home, id, name).is_some())
+            });
         if start.keeps_run() {
             session.go_on(activation, now);
         } else {
@@ -73,15 +68,15 @@ impl ActivationContext<'_> {
         }
         session.verification.scope = session.verification.scope.take().or(scope);
         session.verification.settings = session.verification.settings.take().or(Some(settings));
-        let keep = |(root, home)| {
-            CheckEnvironment::from_variables(env::variables(), root).save_for_run(home, id)
-        };
-        let (kept, result) = match kept.map_or_else(
-            || root.zip(state_home).map(keep).transpose(),
-            |kept| Ok(Some(kept)),
-        ) {
-            Ok(kept) => (kept, Ok(())),
-            Err(error) => (None, Err(error)),
+        let (kept, result) = match (kept, root, state_home) {
+            (None, Some(root), Some(home)) => {
+                let environment = CheckEnvironment::from_variables(env::variables(), root);
+                match environment.save_for_run(home, id) {
+                    Ok(name) => (Some(name), Ok(())),
+                    Err(error) => (None, Err(error)),
+                }
+            }
+            (kept, ..) => (kept, Ok(())),
         };
         session.verification.environment = Some(kept.unwrap_or_default());
         (start, result)

@@ -1,10 +1,8 @@
-//! Baseline of the checks of a run, before any work: the files that the run began with are written
-//! into a private folder, and each check runs there, in the background, under its keeper and within
-//! its own time.
+//! The baseline of a run's checks: each runs in a private folder with the files that the run began
+//! with, in the background, under its keeper and within its own time.
 //!
-//! It is counted by a process of its own at the lowest priority, which ends with the run and at a
-//! pause; `count_rest` counts what is left when a claim is compared. A claim is held to the
-//! baseline; without one, the verdict says why.
+//! A process of the lowest priority counts, and ends with the run and at a pause; `count_rest`
+//! counts what is left when a claim is compared.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -34,7 +32,7 @@ use serde::{Deserialize, Serialize};
 use crate::outside_files::{self, OutsideFiles};
 use crate::project_copy::{CopyRun, name_each_test, run_in_copy};
 
-/// Argument that makes a binary of omo a counter: see [`run_if_asked`].
+/// The argument for [`run_if_asked`].
 pub(crate) const COUNTER_ARGUMENT: &str = "--count-before";
 
 const LOCK: &str = "counting.lock";
@@ -43,25 +41,25 @@ const OUTSIDE: &str = "outside.json";
 const LOG: &str = "log";
 const COPY: &str = "copy";
 const MAX_BYTES: u64 = 16 * 1024 * 1024;
-/// A claim waits so long for what is still being counted, and has the rest of its time for its own checks.
+/// Wait of a claim for a running count; the rest of its time is for its own checks.
 const PATIENCE: Duration = Duration::from_secs(TOTAL_TIMEOUT_SECONDS as u64 / 2);
 const ASK_EVERY: Duration = Duration::from_millis(20);
-/// Pause between two looks at whether its run is at work.
+/// Between two looks at the run's state.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
 
-/// A check at the start of the run, with its `TestReport`.
+/// A check at the start of the run.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct StartedCheck {
     /// `TestReport` of the output.
     pub tests: TestReport,
-    /// The reason that nothing is known of them; empty where it came to its end.
+    /// The reason of missing tests; empty for a check that came to its end.
     pub missing_reason: String,
 }
 
 type BaselineResults = BTreeMap<String, StartedCheck>;
 
-/// A check as the run began; `None` where that is not known.
+/// `None` for an unknown start.
 pub fn check_at_start(state_home: &Path, id: &SessionId, check: &Check) -> Option<StartedCheck> {
     let folder = folder_of(state_home, id).ok()?;
     let key = SealKey::load(Some(state_home)).ok()?;
@@ -69,7 +67,7 @@ pub fn check_at_start(state_home: &Path, id: &SessionId, check: &Check) -> Optio
         .remove(&hex_digest(&check.definition()))
 }
 
-/// The files outside of the work that checks may run or load, as they are.
+/// The present files outside of the work that checks may run or load.
 pub fn outside_files(root: &Path, checks: &[Check]) -> OutsideFiles {
     outside_files::list(
         root,
@@ -78,19 +76,19 @@ pub fn outside_files(root: &Path, checks: &[Check]) -> OutsideFiles {
     )
 }
 
-/// Files outside of the work as the run began; `None` where they were not listed.
+/// [`outside_files`] at the start of the run.
 pub fn outside_files_at_start(state_home: &Path, id: &SessionId) -> Option<OutsideFiles> {
     let folder = folder_of(state_home, id).ok()?;
     let key = SealKey::load(Some(state_home)).ok()?;
     read_sealed(&folder, &key, id, OUTSIDE)
 }
 
-/// Begins to count for a run that has just begun, whose files are recorded, and does not wait for it. The transcript tells
-/// of Esc, which ends it.
+/// Begins to count for a new run, whose files are recorded, without a wait. Esc in the transcript
+/// ends it.
 ///
 /// # Errors
 ///
-/// An error of the system where no process can be started.
+/// Where no process can be started.
 pub fn start_counting(
     root: &Path,
     state_home: &Path,
@@ -108,22 +106,22 @@ pub fn start_counting(
     start_process(root, &folder, id, transcript)
 }
 
-/// Begins to count what a pause has ended; nothing happens where all is counted, or being counted.
+/// Begins to count what a pause ended, unless all is counted or being counted.
 ///
 /// # Errors
 ///
-/// An error of the system where no process can be started.
+/// Where no process can be started.
 pub fn count_rest(
     root: &Path,
     state_home: &Path,
     id: &SessionId,
     checks: &[Check],
 ) -> io::Result<()> {
-    let is_missing = |check: &&Check| {
-        may_run_tests(&check.command) && check_at_start(state_home, id, check).is_none()
-    };
     let folder = folder_of(state_home, id).map_err(io::Error::other)?;
-    if !checks.iter().any(|check| is_missing(&check)) || is_being_counted(&folder) {
+    let is_missing = checks.iter().any(|check| {
+        may_run_tests(&check.command) && check_at_start(state_home, id, check).is_none()
+    });
+    if !is_missing || is_being_counted(&folder) {
         return Ok(());
     }
     start_process(root, &folder, id, None)
@@ -146,9 +144,8 @@ fn start_process(
     .map(drop)
 }
 
-/// Counts, where the process was started for that; otherwise nothing happens.
-///
-/// Called first thing in the `main` of every binary that begins runs.
+/// Counts in a process that was started for it; first in the `main` of every binary that begins
+/// runs.
 #[expect(
     clippy::exit,
     reason = "this is a process of its own, and does nothing else"
@@ -202,24 +199,23 @@ fn count_and_exit(root: &Path, id: &str, transcript: Option<PathBuf>) -> Option<
     counted
 }
 
-/// The run that is counted for.
 struct CountedRun<'a> {
     root: &'a Path,
     id: &'a SessionId,
     transcript: Option<PathBuf>,
-    /// The time of the last look at its state.
+    /// Time of the last look at the run's state.
     looked: Option<Instant>,
 }
 
 impl CountedRun<'_> {
-    /// Its session, while it is at work: neither over nor paused.
+    /// The session of a run that is neither over nor paused.
     fn at_work(&self) -> Option<Session> {
         let mut session = state::peek(self.root, self.id).ok().flatten()?;
         // No hook runs at Esc.
-        let read = |path: &PathBuf| {
+        let interruption = self.transcript.as_ref().and_then(|path| {
             read_tail(path, session.transcript, session.ulw.last_stop_at).interrupted
-        };
-        if let Some(interruption) = self.transcript.as_ref().and_then(read) {
+        });
+        if let Some(interruption) = interruption {
             session.note_interruption(interruption, env::now());
         }
         (session.is_armed() && session.ulw.paused.is_none()).then_some(session)
@@ -258,16 +254,19 @@ fn count_in_copy(run: &mut CountedRun, home: &Path, folder: &GuardedFolder) -> O
     link_installed(root, &project);
     let deadline = Instant::now() + Duration::from_secs(TOTAL_TIMEOUT_SECONDS.into());
     let mut results: BaselineResults = read_sealed(folder, &key, id, RESULTS).unwrap_or_default();
-    let is_open = |check: &&Check| {
-        may_run_tests(&check.command) && !results.contains_key(&hex_digest(&check.definition()))
-    };
-    let open: Vec<&Check> = session.checks.iter().filter(is_open).collect();
+    let open: Vec<&Check> = session
+        .checks
+        .iter()
+        .filter(|check| {
+            may_run_tests(&check.command) && !results.contains_key(&hex_digest(&check.definition()))
+        })
+        .collect();
     for check in open {
         let mut variables = environment.variables_for_check(check);
         variables.push(("GIT_CEILING_DIRECTORIES".into(), folder.path().into()));
         name_each_test(&mut variables);
-        let own = Duration::from_secs(check.effective_timeout().into());
-        let timeout = own.min(deadline.saturating_duration_since(Instant::now()));
+        let own_timeout = Duration::from_secs(check.effective_timeout().into());
+        let timeout = own_timeout.min(deadline.saturating_duration_since(Instant::now()));
         let how = CopyRun {
             variables,
             timeout,
@@ -293,7 +292,7 @@ fn count_in_copy(run: &mut CountedRun, home: &Path, folder: &GuardedFolder) -> O
             CheckEnd::TimedOut(seconds) => format!("it was ended after {seconds} s then"),
             CheckEnd::NotStarted(why) => why.clone(),
         };
-        // A check that was cut short says nothing of all its tests.
+        // A check that was cut short does not tell all its tests.
         let tests = if end.status().is_some() {
             outcome.tests
         } else {
@@ -311,15 +310,13 @@ fn count_in_copy(run: &mut CountedRun, home: &Path, folder: &GuardedFolder) -> O
     Some(())
 }
 
-/// Makes a copy of a project a repository: git that a check calls would otherwise act on one that lies around it, such as the
-/// user's home. Asked from the project, none of whose programs is taken for git.
+/// Makes a copy a repository of its own: a check's git would otherwise act on one around it, such
+/// as the user's home. Git is looked up outside of the project.
 pub fn make_repository(root: &Path, top: &Path) {
-    let own = top.join(".git");
-    let git = |arguments: &[&str]| {
-        git_command::git(root, arguments, &own_git_dir::variables(&own, top), &[])
-    };
-    let _ =
-        git(&["init", "--quiet", "--template="]).and_then(|_| git(&["add", "--all", "--force"]));
+    let git_dir = top.join(".git");
+    let variables = own_git_dir::variables(&git_dir, top);
+    let run = git_command::git(root, &["init", "--quiet", "--template="], &variables, &[]);
+    let _ = run.and_then(|_| git_command::git(root, &["add", "--all", "--force"], &variables, &[]));
 }
 
 fn link_installed(root: &Path, project: &Path) {
@@ -331,15 +328,14 @@ fn link_installed(root: &Path, project: &Path) {
     }
 }
 
-/// Waits for the runs of the checks as the run began; `false` where they did not end in time, or are no longer wanted.
+/// Waits for the baseline; `false` where it is late, or no longer wanted.
 pub fn wait_for_start(
     state_home: &Path,
     id: &SessionId,
     mut should_continue: impl FnMut() -> bool,
 ) -> bool {
     let deadline = Instant::now() + PATIENCE;
-    let is_over = || folder_of(state_home, id).is_ok_and(|folder| !is_being_counted(&folder));
-    while !is_over() {
+    while folder_of(state_home, id).map_or(true, |folder| is_being_counted(&folder)) {
         if Instant::now() > deadline || !should_continue() {
             return false;
         }
@@ -348,7 +344,6 @@ pub fn wait_for_start(
     true
 }
 
-/// `true` while a process counts.
 fn is_being_counted(folder: &GuardedFolder) -> bool {
     StateLock::take_named(folder, LOCK, Duration::ZERO).is_err()
 }

@@ -1,8 +1,8 @@
-//! Proofs of claims: the checks have to be red without the change. Asked once for a tree, found out
-//! in the background by `omo`, and read by the hook that judges the claim.
+//! Proofs of claims: the checks must be red without the change. `omo` works in the background, and
+//! the hook that judges the claim reads the answer.
 //!
-//! Question and answer lie beside the key and bear its seal. An answer counts for the question that
-//! it was given to: the same files, the same checks, the same beginning.
+//! Question and answer lie beside the key and bear its seal. An answer counts for its question
+//! alone.
 
 use std::ffi::OsString;
 use std::io;
@@ -10,7 +10,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use omo_core::check::counterfactual::{CheckCounterfactual, Counterfactual};
-use omo_core::check::session_check::{Check, TestCounts};
+use omo_core::check::session_check::TestCounts;
 use omo_core::session::Session;
 use omo_core::session::id::SessionId;
 use omo_process::detached;
@@ -22,9 +22,9 @@ use omo_state::sealed_json;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-/// Argument that makes `omo` find it out; the project and the session follow.
+/// The argument of `omo`, before the project and the session.
 pub const PROVE_ARGUMENT: &str = "--prove-claim";
-/// Lock of the process that `ProofFolder::ask` starts.
+/// The lock of the process that [`ProofFolder::ask`] starts.
 pub const LOCK: &str = "proving.lock";
 const QUESTION: &str = "question.json";
 const ANSWER: &str = "answer.json";
@@ -32,39 +32,34 @@ const LOG: &str = "log";
 const MAX_BYTES: u64 = 1024 * 1024;
 const ASK_EVERY: Duration = Duration::from_millis(50);
 
-/// Question of a proof, in `ProofFolder`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ProofQuestion {
     /// `FilesState::id` of the files with the change.
     pub tree: String,
-    /// Digest of the files that the run began with.
+    /// Digest of the files at the start.
     pub recorded: String,
-    /// The digest of each check.
     pub checks: Vec<String>,
-    /// Name of the scope of the files.
+    /// The scope of the files.
     pub scope: Option<String>,
-    /// The checks have written files: what they say in a private copy counts.
+    /// The checks have written files: their results in a private copy count.
     pub is_copy_decisive: bool,
-    /// The tests that each check has run in the project itself.
+    /// Tests of each check in the project itself.
     #[serde(default)]
     pub counts: Vec<Option<TestCounts>>,
 }
 
-/// Answer to a `ProofQuestion`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ProofAnswer {
-    /// `ProofQuestion` of the answer.
     pub question: ProofQuestion,
-    /// Each check's answer; or why there is none.
+    /// One for each check, or the reason for none.
     pub found: Result<Vec<CheckCounterfactual>, String>,
-    /// All of it; before that, the answers lack what the checks do without the change.
+    /// `false` before the answers without the change.
     pub is_whole: bool,
 }
 
 impl ProofQuestion {
-    /// About the files of this id, and the checks of a session.
     pub fn new(
         tree: &str,
         recorded: &str,
@@ -89,8 +84,8 @@ impl ProofQuestion {
     }
 }
 
-/// Proof of the checks of a session that has claimed, about the files that they were green on.
-/// Nothing is written, started or waited for.
+/// The proof of a claim's checks on the files that they were green on. Nothing is written, started
+/// or awaited.
 pub fn known_counterfactual(
     state_home: &Path,
     id: &SessionId,
@@ -103,9 +98,12 @@ pub fn known_counterfactual(
     let (Some(tree), Some(recorded)) = (tree, session.ulw.recorded.as_deref()) else {
         return Counterfactual::NotAsked;
     };
-    let was_rewritten = |check: &Check| check.last.as_ref().is_some_and(|last| last.was_rewritten);
-    let is_copy_decisive =
-        !session.verification.left_out.is_empty() || session.checks.iter().any(was_rewritten);
+    let is_copy_decisive = !session.verification.left_out.is_empty()
+        || session
+            .checks
+            .iter()
+            .filter_map(|check| check.last.as_ref())
+            .any(|last| last.was_rewritten);
     let counts = session
         .checks
         .iter()
@@ -115,7 +113,7 @@ pub fn known_counterfactual(
     let Some(folder) = ProofFolder::find(state_home, id) else {
         return Counterfactual::NotAsked;
     };
-    // Before the answer is read: its process writes it, and ends then.
+    // Looked at before the answer, which the process writes before it ends.
     let is_pending = folder.is_being_found_out(&question);
     match folder.wait(&question, Duration::ZERO, || false) {
         Counterfactual::Pending if is_pending => Counterfactual::Pending,
@@ -127,21 +125,20 @@ pub fn known_counterfactual(
     }
 }
 
-/// Folder with `ProofQuestion` and `ProofAnswer` of a session.
+/// A session's folder with question and answer.
 #[derive(Debug)]
 pub struct ProofFolder<'a> {
-    /// The folder.
     pub folder: GuardedFolder,
     key: SealKey,
     id: &'a SessionId,
 }
 
 impl<'a> ProofFolder<'a> {
-    /// Opens that of a session, making it where there is none.
+    /// Opens or makes the folder of a session.
     ///
     /// # Errors
     ///
-    /// The user's own folder cannot be used.
+    /// Where the user's own folder cannot be used.
     pub fn open(state_home: &Path, id: &'a SessionId) -> io::Result<Self> {
         let folder = GuardedFolder::create_user_part(state_home, &["omo", "claims", id.as_str()])
             .map_err(io::Error::other)?;
@@ -149,7 +146,7 @@ impl<'a> ProofFolder<'a> {
         Ok(Self { folder, key, id })
     }
 
-    /// The folder of a session that has asked; `None` where there is none, or it cannot be read.
+    /// The folder of a session that has asked.
     fn find(state_home: &Path, id: &'a SessionId) -> Option<Self> {
         let folder =
             GuardedFolder::open_user_part(state_home, &["omo", "claims", id.as_str()]).ok()??;
@@ -157,30 +154,26 @@ impl<'a> ProofFolder<'a> {
         Some(Self { folder, key, id })
     }
 
-    /// Present question.
     pub fn question(&self) -> Option<ProofQuestion> {
         self.read(QUESTION)
     }
 
-    /// The last answer.
     pub fn answer(&self) -> Option<ProofAnswer> {
         self.read(ANSWER)
     }
 
-    /// Writes down an answer.
-    ///
     /// # Errors
     ///
-    /// The file cannot be written.
+    /// Where the file cannot be written.
     pub fn write_answer(&self, answer: &ProofAnswer) -> Result<(), FolderError> {
         self.write(ANSWER, answer)
     }
 
-    /// Asks, and starts the process that finds it out, unless the same is asked or answered already.
+    /// Starts a process for the question, unless it is asked or answered already.
     ///
     /// # Errors
     ///
-    /// There is no `omo` beside this program, or it cannot be started.
+    /// Where no `omo` is beside this program, or it cannot be started.
     pub fn ask(&self, question: &ProofQuestion, root: &Path) -> io::Result<()> {
         let answer = self.answer().filter(|answer| answer.question == *question);
         if answer
@@ -191,7 +184,7 @@ impl<'a> ProofFolder<'a> {
             return Ok(());
         }
         if answer.is_some() {
-            // A failed proof is tried anew: a file was saved meanwhile, or a disk was full.
+            // A failed proof is retried: its cause may be gone.
             self.folder.remove(ANSWER).map_err(io::Error::other)?;
         }
         let program = own_command::program()
@@ -202,7 +195,7 @@ impl<'a> ProofFolder<'a> {
             [PROVE_ARGUMENT.into(), root.into(), self.id.as_str().into()];
         let started = detached::start_detached_program(&program, &arguments, root, log);
         if started.is_err() {
-            // Asked again by the next claim.
+            // The next claim asks again.
             let _ = self.folder.remove(QUESTION);
         }
         started.map(drop)
@@ -210,13 +203,12 @@ impl<'a> ProofFolder<'a> {
 
     fn is_being_found_out(&self, question: &ProofQuestion) -> bool {
         // Without a file of the lock there is no such process, and none is made.
-        let has_lock = || !matches!(self.folder.read(LOCK, MAX_BYTES), Ok(None));
         self.question().as_ref() == Some(question)
-            && has_lock()
+            && !matches!(self.folder.read(LOCK, MAX_BYTES), Ok(None))
             && StateLock::take_named(&self.folder, LOCK, Duration::ZERO).is_err()
     }
 
-    /// Answer to a question, after a wait of at most `patience`.
+    /// The answer, after a wait of at most `patience`.
     pub fn wait(
         &self,
         question: &ProofQuestion,
@@ -261,7 +253,7 @@ impl<'a> ProofFolder<'a> {
 
 #[cfg(test)]
 mod tests {
-    use omo_core::check::session_check::{CheckOrigin, CheckRecord};
+    use omo_core::check::session_check::{Check, CheckOrigin, CheckRecord};
 
     use super::*;
 

@@ -1,5 +1,5 @@
-//! The command that a project tests with, as the files at its top tell it: what omo offers as a check where a run has
-//! none. Nothing is run for it, and no more is read than the names at the top and a few small files there.
+//! The test command that the files at a project's top tell, as an offer to a run without checks.
+//! Nothing is run, and only names and a few small files are read.
 
 mod javascript;
 mod python;
@@ -15,32 +15,28 @@ use omo_state::config::CheckDetection;
 
 use self::top_files::{ProjectFolder, TopFiles};
 
-/// A command that runs a project's tests. Both texts are constants of omo: nothing that a file of the project holds gets
-/// into a command.
+/// A test command. Both texts are constants of omo: nothing of a project's file gets into a
+/// command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DetectedCheck {
-    /// Command for a POSIX shell, such as `cargo test`.
+    /// For a POSIX shell, such as `cargo test`.
     pub command: &'static str,
-    /// File that tells it, at the top of the project.
+    /// The file that tells it, at the project's top.
     pub found_in: &'static str,
 }
 
-/// Reason for which `offer_check` has no command.
+/// The reason for no offer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NoOffer {
-    /// The user does not want it.
     #[error("omo looks for no test command: `verify.detect` is \"off\" in config.toml")]
     Off,
-    /// No file tells one.
     #[error("no file at the top of this project tells how it is tested")]
     NothingFound,
 }
 
-/// The command that is offered as a check of a project.
-///
 /// # Errors
 ///
-/// Where the user turned that off, or nothing was found.
+/// A [`NoOffer`].
 pub fn offer_check(root: &Path, detection: CheckDetection) -> Result<DetectedCheck, NoOffer> {
     match detection {
         CheckDetection::Off => Err(NoOffer::Off),
@@ -48,16 +44,15 @@ pub fn offer_check(root: &Path, detection: CheckDetection) -> Result<DetectedChe
     }
 }
 
-/// The command that a project tests with; `None` where its files tell none.
 pub fn detect_check(root: &Path) -> Option<DetectedCheck> {
     choose(&ProjectFolder::list(root)?)
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Certainty {
-    /// The project names it in the file of its toolchain, or the toolchain of that file has one command for tests.
+    /// Named in the toolchain's file, or the toolchain's only command.
     Certain,
-    /// There is a sign of it.
+    /// A sign of it.
     Likely,
 }
 
@@ -83,12 +78,11 @@ impl Candidate {
     }
 }
 
-/// Chooses among everything that the files tell.
+/// Chooses among all candidates.
 ///
-/// The toolchain's own file beats a guess: a target called `test` may start a database, or lint, while the command of the
-/// one toolchain runs the tests and nothing else. Where several toolchains are certain, none of their commands tests all
-/// of the project; the target that joins them does. Without it the first in the order of [`toolchains::ALL`] is taken,
-/// the same one each time. Where no toolchain is certain, the target is surer than a sign.
+/// A certain toolchain beats a target `test`, which may lint or start a database. Of several
+/// certain ones none tests all of the project, so their joint target does, or the first of
+/// [`toolchains::ALL`]. Without a certain one the target is surer than a sign.
 fn choose(top: &dyn TopFiles) -> Option<DetectedCheck> {
     let candidates: Vec<Candidate> = toolchains::ALL
         .iter()

@@ -1,4 +1,4 @@
-//! The checks of a run: which they are, what they counted before, and running them.
+//! The checks of a run, their baseline, and their execution.
 
 pub mod activation;
 pub mod baseline;

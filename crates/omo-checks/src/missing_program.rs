@@ -1,11 +1,11 @@
-//! Programs and files that a command names and that are not there.
+//! Missing programs and files of a command.
 
 use std::path::Path;
 
 use omo_process::platform::is_executable;
 use omo_state::search_path::SearchPath;
 
-/// Words of a shell that no file stands for.
+/// Words of a shell, for which no file exists.
 const SHELL_WORDS: [&str; 22] = [
     ".", "[", "!", "cd", "command", "echo", "env", "eval", "exec", "exit", "export", "false",
     "for", "if", "printf", "set", "source", "test", "time", "true", "ulimit", "while",
@@ -14,15 +14,15 @@ const INTERPRETERS: [&str; 9] = [
     "sh", "bash", "dash", "zsh", "python", "python3", "node", "ruby", "perl",
 ];
 
-/// Fault that keeps a plain command such as `sh test.sh` from running in the project in `root`, for its user: a program
-/// that is not found, or a file that is not there. `None` where nothing does, or where more of a shell stands in it.
+/// The missing program or file of a plain command such as `sh test.sh`; `None` for other shell
+/// text.
 pub fn missing_program(command: &str, root: &Path) -> Option<String> {
-    let is_plain = |char: char| {
-        char.is_alphanumeric() || matches!(char, '.' | '/' | '-' | '_' | ' ' | ':' | '@')
-    };
     let mut words = command.split_whitespace();
     let (program, argument) = (words.next()?, words.next());
-    if !command.chars().all(is_plain) || SHELL_WORDS.contains(&program) {
+    let is_plain = command
+        .chars()
+        .all(|char| char.is_alphanumeric() || ".-/_ :@".contains(char));
+    if !is_plain || SHELL_WORDS.contains(&program) {
         return None;
     }
     let is_found = if program.contains('/') {

@@ -1,5 +1,5 @@
-//! Files that checks may run or load, and that are no part of the work: what is installed for the project, and what its
-//! user has at home. They are compared with those of the start.
+//! Files outside of the work that checks may run or load: installed ones, and the user's at home.
+//! They are compared with those of the start.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::fs;
@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 const MAX_FILES: usize = 1_000;
 const MAX_FOLDERS: usize = 1_000;
 const MAX_BYTES: u64 = 64 * 1024 * 1024;
-/// Configurations of runners at home, and in folders above the project.
+/// Configurations of runners at home, and above the project.
 const SETTINGS: &str = "\
     .cargo/config.toml .cargo/config .npmrc .yarnrc .yarnrc.yml .pydistutils.cfg .config/pip/pip.conf .config/go/env \
     .mocharc.json .mocharc.js .mocharc.yml .babelrc .eslintrc.json .noserc pytest.ini tox.ini setup.cfg conftest.py \
@@ -24,27 +24,26 @@ const SETTINGS: &str = "\
 /// Modules that Python loads by itself.
 const OF_PYTHON: [&str; 2] = ["sitecustomize.py", "usercustomize.py"];
 
-/// State of a file, with `Content`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OutsideFile {
-    /// Inode and times: another mark for each change.
+    /// Inode and times, which each change alters.
     identity: String,
     content: Content,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 enum Content {
-    /// Not read before the file changed; always so for a link, whose identity is its target.
+    /// Not read before the file changed; a link's identity is its target.
     Unread,
     /// More bytes than are read.
     TooLarge,
     Digest(String),
 }
 
-/// The files by their paths: from the top of the project, or whole ones.
+/// By their paths, from the project's top or absolute.
 pub type OutsideFiles = BTreeMap<String, OutsideFile>;
 
-/// The files as they are, without their content.
+/// The present files, without their content.
 pub fn list<'a>(
     root: &Path,
     home: Option<&Path>,
@@ -76,12 +75,11 @@ pub fn list<'a>(
         let named = words
             .iter()
             .flat_map(|word| [home.join(word), home.join("bin").join(word)]);
-        let is_program = |path: &PathBuf| {
+        paths.extend(named.filter(|path| {
             let name = path.to_string_lossy();
             !path.starts_with(root)
                 && (is_executable(path) || is_code(&name) || is_shell_script(&name))
-        };
-        paths.extend(named.filter(is_program));
+        }));
         let versions = entries(&home.join(".local/lib"))
             .into_iter()
             .map(|version| version.join("site-packages"));
@@ -97,39 +95,35 @@ pub fn list<'a>(
                 .collect::<Vec<_>>()
         }));
     }
-    let file = |path: PathBuf| {
-        let link = fs::read_link(&path)
-            .ok()
-            .map(|to| format!("link to {}", to.display()));
-        let identity = link.or_else(|| file_identity(&path))?;
-        let name = path
-            .strip_prefix(root)
-            .unwrap_or(&path)
-            .to_string_lossy()
-            .into_owned();
-        Some((
-            name,
-            OutsideFile {
+    paths
+        .into_iter()
+        .filter_map(|path| {
+            let link = fs::read_link(&path)
+                .ok()
+                .map(|to| format!("link to {}", to.display()));
+            let identity = link.or_else(|| file_identity(&path))?;
+            let name = path.strip_prefix(root).unwrap_or(&path);
+            let file = OutsideFile {
                 identity,
                 content: Content::Unread,
-            },
-        ))
-    };
-    paths.into_iter().filter_map(file).collect()
+            };
+            Some((name.to_string_lossy().into_owned(), file))
+        })
+        .collect()
 }
 
-/// Adds the digest of each file that is still as it was listed.
+/// Adds the digest of each file that is unchanged since it was listed.
 pub fn add_digests(root: &Path, files: &mut OutsideFiles) {
-    let mut left = MAX_BYTES;
+    let mut remaining = MAX_BYTES;
     for (name, file) in files {
         let path = root.join(name);
         // The identity of a link is its target.
         let Some(meta) = path.symlink_metadata().ok().filter(fs::Metadata::is_file) else {
             continue;
         };
-        let content = match left.checked_sub(meta.len()) {
+        let content = match remaining.checked_sub(meta.len()) {
             Some(rest) => {
-                left = rest;
+                remaining = rest;
                 Content::Digest(digest_of(&path))
             }
             None => Content::TooLarge,
@@ -140,8 +134,8 @@ pub fn add_digests(root: &Path, files: &mut OutsideFiles) {
     }
 }
 
-/// The files with another content than at the start, and settings, programs and modules that were not there.
-/// A changed manifest may have brought what is installed with it.
+/// Changed files, and new settings, programs and modules. A changed manifest may have brought what
+/// is installed.
 pub fn changed<'a>(
     root: &Path,
     then: &OutsideFiles,
@@ -150,43 +144,39 @@ pub fn changed<'a>(
 ) -> Vec<String> {
     let has_new_manifest =
         changed_in_work.any(|path| is_manifest(path) || path.ends_with("package.json"));
-    let is_installed = |name: &str| {
-        INSTALLED_ONLY
-            .iter()
-            .any(|folder| Path::new(name).starts_with(folder))
-    };
     let was_installed = then.keys().any(|name| is_installed(name));
-    // A check may make programs of its own at home.
-    let is_run_or_loaded = |name: &str| {
-        let file = name.rsplit('/').next().unwrap_or(name);
-        let is_program =
-            || is_installed(name) && name.split('/').any(|part| matches!(part, "bin" | ".bin"));
-        let is_setting = || {
-            SETTINGS
-                .split_ascii_whitespace()
-                .any(|setting| Path::new(name).ends_with(setting))
-        };
-        is_program()
-            || is_setting() && !is_installed(name)
-            || OF_PYTHON.contains(&file)
-            || is_path_file(Path::new(file))
-    };
-    let differs = |(name, file): &(&String, &OutsideFile)| match then.get(*name) {
-        Some(then) if then.identity == file.identity => false,
-        Some(then) => match &then.content {
-            Content::Digest(digest) => *digest != digest_of(&root.join(name)),
-            Content::TooLarge => false,
-            Content::Unread => true,
-        },
-        None => is_run_or_loaded(name) && (!is_installed(name) || was_installed),
-    };
-    let meant = now
-        .iter()
-        .filter(|(name, _)| !(has_new_manifest && is_installed(name)));
-    meant
-        .filter(differs)
+    now.iter()
+        .filter(|(name, _)| !(has_new_manifest && is_installed(name)))
+        .filter(|(name, file)| match then.get(*name) {
+            Some(then) if then.identity == file.identity => false,
+            Some(then) => match &then.content {
+                Content::Digest(digest) => *digest != digest_of(&root.join(name)),
+                Content::TooLarge => false,
+                Content::Unread => true,
+            },
+            None => is_run_or_loaded(name) && (!is_installed(name) || was_installed),
+        })
         .map(|(name, _)| name.clone())
         .collect()
+}
+
+fn is_installed(name: &str) -> bool {
+    INSTALLED_ONLY
+        .iter()
+        .any(|folder| Path::new(name).starts_with(folder))
+}
+
+/// `false` for most programs at home: a check may make some there.
+fn is_run_or_loaded(name: &str) -> bool {
+    let file = name.rsplit('/').next().unwrap_or(name);
+    let is_loaded = OF_PYTHON.contains(&file) || is_path_file(Path::new(file));
+    if is_installed(name) {
+        return is_loaded || name.split('/').any(|part| matches!(part, "bin" | ".bin"));
+    }
+    is_loaded
+        || SETTINGS
+            .split_ascii_whitespace()
+            .any(|setting| Path::new(name).ends_with(setting))
 }
 
 fn is_path_file(path: &Path) -> bool {
@@ -208,7 +198,7 @@ fn entries(folder: &Path) -> Vec<PathBuf> {
     paths
 }
 
-/// Files below a folder, but for caches and records of installers; programs, which are run by their names, first.
+/// Files below a folder, programs first, without caches and records of installers.
 fn files_below(top: &Path) -> Vec<PathBuf> {
     let programs = [top.join(".bin"), top.join("bin")];
     let mut folders: VecDeque<PathBuf> = programs.iter().cloned().chain([top.to_owned()]).collect();

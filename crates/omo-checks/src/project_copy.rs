@@ -1,5 +1,5 @@
-//! Running a check in a copy of its project: what the command, its variables and its scripts say of the project by its
-//! whole path is said of the copy.
+//! Checks in a copy of their project: the command, its variables and scripts get the copy's path
+//! for the project's.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -15,36 +15,33 @@ use omo_process::job::{self, CommandJob, CommandOutcome};
 use omo_process::keeper::TaskCheckSpec;
 use omo_state::env::is_variable_named;
 
-/// Stands for the copy until all of a text is read: no command and no variable holds one.
+/// The copy, while a text is read: no command and no variable holds it.
 const MARK: char = '\0';
-/// Maximum bytes of a script that a check runs and omo reads.
+/// Of a script that omo reads.
 const MAX_SCRIPT_BYTES: u64 = 1024 * 1024;
 
-/// A check cannot be run in a copy: it names the project by its path, in a way that cannot be said of the copy.
+/// A check names the project by its path, in a way that cannot be rewritten for the copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("it names the project by its path and could not be run in a copy")]
 pub struct NamesProject;
 
-/// Environment and bounds of a check in a copy.
 #[derive(Debug)]
 pub struct CopyRun {
     /// The whole environment.
     pub variables: Vec<(OsString, OsString)>,
-    /// Maximum duration.
     pub timeout: Duration,
-    /// Log of the output; `None` for none.
+    /// For the output.
     pub log: Option<File>,
-    /// `TaskCheckSpec` of a check of a plan.
     pub task: Option<TaskCheckSpec>,
 }
 
-/// Has runners that keep the names of tests to themselves tell them.
+/// Sets options by which runners name each test.
 pub fn name_each_test(variables: &mut Vec<(OsString, OsString)>) {
     for (name, option) in [("GOFLAGS", "-v"), ("PYTEST_ADDOPTS", "-vvv -rap")] {
-        let known = variables
+        let present = variables
             .iter()
-            .position(|(known, _)| is_variable_named(known, name));
-        let mut value = known
+            .position(|(present, _)| is_variable_named(present, name));
+        let mut value = present
             .map(|at| variables.swap_remove(at).1)
             .unwrap_or_default();
         if !value.is_empty() {
@@ -55,12 +52,11 @@ pub fn name_each_test(variables: &mut Vec<(OsString, OsString)>) {
     }
 }
 
-/// Runs a check of the project at `root` in a copy of it. `should_continue` is asked all the while; once it says no,
-/// everything of the check is ended.
+/// Runs a check in a copy of the project at `root`, until `should_continue` says no.
 ///
 /// # Errors
 ///
-/// The check names the project by its path, in a way that cannot be said of the copy.
+/// [`NamesProject`].
 pub fn run_in_copy(
     check: &Check,
     root: &Path,
@@ -98,7 +94,7 @@ struct ProjectCopy {
 }
 
 impl ProjectCopy {
-    /// `variables` are those of a check: a shell puts them into paths.
+    /// `variables` are the check's: a shell puts them into paths.
     fn new(root: &Path, copy: &Path, variables: &[(OsString, OsString)]) -> Self {
         let paths: Vec<PathBuf> = [Some(root.to_owned()), root.canonicalize().ok()]
             .into_iter()
@@ -110,10 +106,9 @@ impl ProjectCopy {
             .collect();
         for (name, value) in variables {
             let (is_home, name) = (is_variable_named(name, "HOME"), name.to_string_lossy());
-            let above = |path: &PathBuf| Some(path.strip_prefix(value).ok()?.to_str()?.to_owned());
             for below in paths
                 .iter()
-                .filter_map(above)
+                .filter_map(|path| Some(path.strip_prefix(value).ok()?.to_str()?.to_owned()))
                 .filter(|below| !below.is_empty() && !value.is_empty())
             {
                 names.extend([format!("${name}/{below}"), format!("${{{name}}}/{below}")]);
@@ -130,35 +125,21 @@ impl ProjectCopy {
         }
     }
 
-    /// The command and the variables of a check as they are in the copy; `None` where they cannot be told apart from
-    /// those of the project itself.
+    /// The command and the variables for the copy; `None` where they cannot be told from the
+    /// project's.
     fn rewrite_check(
         &self,
         check: &Check,
         variables: Vec<(OsString, OsString)>,
     ) -> Option<(String, Vec<(OsString, OsString)>)> {
         let variables = variables.into_iter().map(|(name, value)| {
-            // A value that is no text names no project that is called by one.
+            // A value that is no text names no project with a text as its path.
             let Some(text) = value.to_str() else {
                 return (!self.is_named(&value.to_string_lossy())).then_some((name, value));
             };
             self.rewrite(text).map(|moved| (name, moved.into()))
         });
         let variables = variables.collect::<Option<Vec<_>>>()?;
-        let names_project = |file: &String| {
-            // Installed packages are there for the copy as they are, and say where they were
-            // installed.
-            let is_installed = INSTALLED
-                .iter()
-                .any(|name| Path::new(file).starts_with(name));
-            let path = self.copy.join(file);
-            let is_large = || {
-                path.metadata()
-                    .is_ok_and(|meta| meta.len() > MAX_SCRIPT_BYTES)
-            };
-            let text = || std::fs::read(&path).unwrap_or_default();
-            !is_installed && (is_large() || self.is_named(&String::from_utf8_lossy(&text())))
-        };
         let origin = check
             .cwd
             .as_ref()
@@ -170,7 +151,7 @@ impl ProjectCopy {
         let named = find_named_files(vec![command], &self.copy, &[], &|file| {
             file.path.starts_with(&self.copy) && !file.is_imported && !file.is_installed()
         });
-        if named.keys().any(names_project) {
+        if named.keys().any(|file| self.names_project(file)) {
             return None;
         }
         self.name_each_test(named.keys());
@@ -181,7 +162,23 @@ impl ProjectCopy {
         ))
     }
 
-    /// Has runners in the scripts of the copy name each test. What git says of the copy is left as it is.
+    /// `true` for a file that names the project. Installed packages may: they are not copied.
+    fn names_project(&self, file: &str) -> bool {
+        if INSTALLED
+            .iter()
+            .any(|name| Path::new(file).starts_with(name))
+        {
+            return false;
+        }
+        let path = self.copy.join(file);
+        path.metadata()
+            .is_ok_and(|meta| meta.len() > MAX_SCRIPT_BYTES)
+            || self.is_named(&String::from_utf8_lossy(
+                &std::fs::read(&path).unwrap_or_default(),
+            ))
+    }
+
+    /// Has runners in the copy's scripts name each test, which git does not see.
     fn name_each_test<'a>(&self, scripts: impl Iterator<Item = &'a String>) {
         for script in scripts.filter(|script| !is_code(script)) {
             let path = self.copy.join(script.trim_end_matches(" (scripts)"));
@@ -197,7 +194,7 @@ impl ProjectCopy {
         }
     }
 
-    /// A text with the copy in the place of the project; `None` where it names the project in yet another way.
+    /// A text for the copy; `None` where it names the project in another way.
     fn rewrite(&self, text: &str) -> Option<String> {
         let mut marked = String::with_capacity(text.len());
         let mut rest = text;
@@ -238,23 +235,24 @@ impl ProjectCopy {
 }
 
 fn is_at(before: &str, here: &str, name: &str) -> bool {
-    let is_of_name = |sign: char| sign.is_alphanumeric() || "_-.+@%".contains(sign);
     let Some(after) = here.strip_prefix(name) else {
         return false;
     };
-    let begins = || {
-        let before = before.trim_end_matches('/');
-        let word = before
-            .rsplit(|sign: char| !is_of_name(sign))
-            .next()
-            .unwrap_or_default();
-        // `-C` before it is an option that has it for its value.
-        word.is_empty() || (word.len() == 2 && word.starts_with('-'))
-    };
-    !after.starts_with(is_of_name) && begins()
+    let before = before.trim_end_matches('/');
+    let word = before
+        .rsplit(|sign| !is_name_sign(sign))
+        .next()
+        .unwrap_or_default();
+    // An option such as `-C` may have its value right behind it.
+    let begins = word.is_empty() || (word.len() == 2 && word.starts_with('-'));
+    begins && !after.starts_with(is_name_sign)
 }
 
-/// A text without the quotes that a shell takes out of a word, and without `./`.
+fn is_name_sign(sign: char) -> bool {
+    sign.is_alphanumeric() || "_-.+@%".contains(sign)
+}
+
+/// A text without quotes of a shell, and without `./`.
 fn plain(text: &str) -> String {
     let mut plain: String = text
         .chars()

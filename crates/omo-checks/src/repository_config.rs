@@ -1,8 +1,7 @@
-//! `omo.toml` at the top of a project: checks that the repository asks for, and how a worktree of it is
-//! set up.
+//! `omo.toml` at the top of a project: checks of the repository, and the set-up of its worktrees.
 //!
-//! Nothing of it runs unless its user approved exactly this content (`trust`), and in the worktrees of a plan the set-up
-//! command only as one of the commands of that plan. It can name these and nothing else: no
+//! Nothing of it runs unless its user approved exactly this content (`trust`), or the set-up
+//! command with a plan's. It holds no setting of omo, and nothing about trust.
 //! setting of omo, and above all nothing about trust.
 
 use std::collections::BTreeMap;
@@ -19,34 +18,31 @@ use omo_state::seal::SealKey;
 use omo_state::trust::{self, ApprovalList, GivenApproval, TrustError};
 use toml::de::{DeTable, DeValue};
 
-/// The file's name.
 pub const FILE: &str = "omo.toml";
 const MAX_BYTES: u64 = 64 * 1024;
 const MAX_PATTERNS: usize = 64;
 
-/// Wishes of a repository: its `omo.toml`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RepositoryConfig {
     /// `[[check]]` tables.
     pub checks: Vec<Check>,
-    /// The command that puts into a new worktree or copy what a checkout lacks, `npm ci` say. Its user sees it with the
-    /// checks; in the worktrees of a plan it runs where its user approved it with the commands of that plan.
+    /// Puts into a worktree or copy what a checkout lacks, such as `npm ci`. Its user sees it with
+    /// the checks, or approves it with a plan.
     pub setup: Option<String>,
-    /// Patterns of files that are tests, beyond the conventions of test runners.
+    /// Patterns of test files, beyond the conventions of runners.
     pub tests: Vec<String>,
-    /// Digest of exactly this content, in this repository, with the files that the checks run as
-    /// they are.
+    /// Of exactly this content, in this repository, with the files that the checks run.
     pub digest: String,
-    /// The files of the project that its checks run, each with its digest.
+    /// Files of the project that the checks run, with their digests.
     pub pinned: BTreeMap<String, String>,
-    /// The part of `digest` that stands for the file alone.
+    /// The part of `digest` for the file alone.
     content: String,
-    /// Problems of the file; with any, it asks for nothing.
+    /// A file with problems asks for nothing.
     pub problems: Vec<ConfigProblem>,
 }
 
 impl RepositoryConfig {
-    /// Reads the file at the top of a project; `None` where there is none.
+    /// `None` without a file at the top of `root`.
     pub fn read(root: &Path) -> Option<Self> {
         let path = root.join(FILE);
         match regular_file::read(&path, MAX_BYTES, Links::Refused) {
@@ -66,20 +62,17 @@ impl RepositoryConfig {
         }
     }
 
-    /// An approval of exactly this content, with the files that it runs as they are.
+    /// `true` for an approval of exactly this content and its files.
     pub fn is_approved(&self, state_home: Option<&Path>) -> bool {
         matches!(self.approval(state_home), ApprovalState::Yes(_))
     }
 
-    /// `ApprovalState`; a failed look-up counts as none.
+    /// A failed look-up counts as no approval.
     pub fn approval(&self, state_home: Option<&Path>) -> ApprovalState {
-        let known = || {
-            Some((
-                ApprovalList::load(state_home).ok()?,
-                SealKey::load(state_home).ok()?,
-            ))
-        };
-        let Some((trust, key)) = known().filter(|_| self.problems.is_empty()) else {
+        let approvals = ApprovalList::load(state_home)
+            .ok()
+            .zip(SealKey::load(state_home).ok());
+        let Some((trust, key)) = approvals.filter(|_| self.problems.is_empty()) else {
             return ApprovalState::No;
         };
         if let Some(given) = trust.approval_given(&self.digest, &key) {
@@ -97,7 +90,7 @@ impl RepositoryConfig {
         })
     }
 
-    /// Writes down that its user approves it, as it is.
+    /// Writes the approval of the present content.
     pub fn approve(
         &self,
         state_home: Option<&Path>,
@@ -108,17 +101,14 @@ impl RepositoryConfig {
     }
 }
 
-/// Extent of the approval of an `omo.toml`.
+/// The approval of an `omo.toml`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ApprovalState {
-    /// As it is now, and who said so.
+    /// Of the present content, with its author.
     Yes(GivenApproval),
-    /// An approval of this content, when a file that it runs was another one.
-    Before {
-        /// Path of that file.
-        changed: String,
-    },
-    /// Not at all, or something else.
+    /// Of this content with another file that it runs.
+    Before { changed: String },
+    /// None, or of another content.
     No,
 }
 
@@ -184,7 +174,7 @@ fn parse(bytes: &[u8], root: &Path, path: &Path) -> RepositoryConfig {
             ..RepositoryConfig::default()
         };
     }
-    // An approval from before the set-up command was shown with the checks says nothing about it.
+    // An old approval did not show the set-up command with the checks.
     let shown = setup
         .as_ref()
         .map_or(&b""[..], |_| b"\n# with its set-up command");
@@ -207,22 +197,23 @@ fn parse(bytes: &[u8], root: &Path, path: &Path) -> RepositoryConfig {
     }
 }
 
-/// The scripts and task files that commands run, each command in a folder of the project. Tests and what they test are
-/// none of them: to write those is the work.
+/// Scripts and task files of commands, each in a folder of the project. Tests and their subjects
+/// are work.
 fn files_of_commands<'a>(
     commands: impl Iterator<Item = (&'a str, Option<&'a str>)>,
     root: &Path,
 ) -> BTreeMap<String, String> {
-    let text = |(command, folder): (&str, Option<&str>)| NamingText {
-        text: command.to_owned(),
-        origin: folder.map_or_else(|| root.to_owned(), |folder| root.join(folder)),
-    };
-    let is_wanted = |file: &NamedFile| {
+    let texts = commands
+        .map(|(command, folder)| NamingText {
+            text: command.to_owned(),
+            origin: folder.map_or_else(|| root.to_owned(), |folder| root.join(folder)),
+        })
+        .collect();
+    let mut files = find_named_files(texts, root, &[], &|file: &NamedFile| {
         file.path.starts_with(root)
             && !file.is_installed()
             && (may_steer(file.name) || file.is_script())
-    };
-    let mut files = find_named_files(commands.map(text).collect(), root, &[], &is_wanted);
+    });
     files.retain(|_, state| state != ABSENT);
     files
 }

@@ -1,5 +1,4 @@
-//! Running the checks of a claim: which of them may run, which of them need not, and what came of
-//! those that ran.
+//! The checks of a claim: those that may run, those that need not, and their results.
 
 use std::cell::OnceCell;
 use std::path::Path;
@@ -19,53 +18,47 @@ use omo_state::files::folder::GuardedFolder;
 
 use crate::repository_config::{ApprovalState, RepositoryConfig};
 
-/// Project, logs, environment and bounds for `verify`.
+/// The surroundings of [`verify`].
 #[derive(Debug)]
 pub struct CheckContext<'a> {
-    /// The project's top.
     pub root: &'a Path,
-    /// The user's own state folder.
     pub state_home: Option<&'a Path>,
-    /// Folder of the logs; `None` for none.
+    /// Folder of the logs.
     pub logs: Option<&'a GuardedFolder>,
-    /// The files that count.
     pub files: &'a WorkFiles<'a>,
-    /// `CheckEnvironment` of every check.
     pub environment: &'a CheckEnvironment,
-    /// Reuse of results that still hold.
+    /// Of results that still hold.
     pub reuse: EvidenceReuse,
 }
 
-/// Reuse of a `CheckResult` that still holds, in place of a run.
+/// Reuse of a `CheckResult` that still holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EvidenceReuse {
-    /// Reuse where it holds.
+    /// Where it holds.
     IfValid,
-    /// Everything runs now.
+    /// Everything runs.
     Never,
 }
 
-/// Results of `verify`.
 #[derive(Debug, Default)]
 pub struct VerifyOutcome {
-    /// `FilesState::id` of the files that all of it is about.
+    /// `FilesState::id` of the judged files.
     pub tree: Option<String>,
-    /// The results, in the order of the checks.
     pub results: Vec<CheckResult>,
-    /// Files that count change while the checks run, each time anew.
+    /// Counted files change again in each run of the checks.
     pub tree_moves: bool,
-    /// One of them, where that is known; where the files could not be read, the path at which the time ran out.
+    /// One of the changing files, or the path at which the time ran out for unreadable ones.
     pub moving_file: Option<String>,
-    /// A cancelled call: the result is no longer needed.
+    /// The result is no longer needed.
     pub is_cancelled: bool,
-    /// Name of the scope of the files that the id is about.
+    /// Of the files of the id.
     pub files_scope: Option<String>,
-    /// Files that the checks write, and that are no part of the work.
+    /// Files that the checks write: no part of the work.
     pub left_out: Vec<String>,
 }
 
 impl VerifyOutcome {
-    /// Files were written and have their bytes again: what the checks say in a private copy counts.
+    /// `true` for files that were written and restored: results in a private copy count.
     pub fn was_rewritten(&self) -> bool {
         self.results
             .iter()
@@ -73,19 +66,17 @@ impl VerifyOutcome {
     }
 }
 
-/// Hears what happens while checks run, to show it, and can end them.
+/// A display of running checks, which may end them.
 pub trait CheckWatcher {
-    /// A check begins to run.
     fn check_started(&mut self, _gate: &Check) {}
-    /// Time goes by. `false` ends everything.
+    /// Called all the while; `false` ends everything.
     fn should_continue(&mut self) -> bool {
         true
     }
-    /// A check is done, or was not run.
     fn check_finished(&mut self, _result: &CheckResult) {}
 }
 
-/// Runs the checks of a claim, or takes results that still hold.
+/// Runs the checks of a claim, or reuses valid results.
 pub fn verify(
     checks: &[Check],
     setup: &CheckContext,
@@ -142,7 +133,7 @@ pub fn verify(
             break;
         }
         before = after;
-        // A third run has to show that nothing but what was left out now is written anew each time.
+        // A third run shows that only left out files are written anew.
         if run == RUNS || (run > 1 && !(is_left_out && written.tracked.is_empty())) {
             verified.tree_moves = true;
             verified.moving_file = names.into_iter().next();
@@ -166,9 +157,9 @@ pub fn verify(
     verified
 }
 
-/// The results of checks that cannot be run, and why.
+/// Results of checks that cannot run.
 pub fn unrun_results(checks: &[Check], why: &str) -> Vec<CheckResult> {
-    let record = || CheckRecord {
+    let record = CheckRecord {
         verdict: CheckVerdict::NotStarted,
         detail: why.to_owned(),
         at: Some(env::now()),
@@ -176,11 +167,11 @@ pub fn unrun_results(checks: &[Check], why: &str) -> Vec<CheckResult> {
     };
     checks
         .iter()
-        .map(|check| result(check, record(), false, PrintedOutput::default()))
+        .map(|check| result(check, record.clone(), false, PrintedOutput::default()))
         .collect()
 }
 
-/// Runs the checks that have to run; the `manifest` of the files is taken before the first of them.
+/// Runs the open checks; the `manifest` of the files is older than the first of them.
 fn run_pass(
     checks: &[Check],
     setup: &CheckContext,
@@ -210,22 +201,22 @@ fn run_pass(
     verified
 }
 
-/// An approved `omo.toml` as it is, with all checks that came from it still in it.
+/// `true` for an approved `omo.toml` that still holds all of its checks.
 fn is_repository_approved(checks: &[Check], setup: &CheckContext) -> bool {
-    let mut of_it = checks
+    let mut own_checks = checks
         .iter()
         .filter(|check| check.origin == CheckOrigin::Repository)
         .peekable();
-    of_it.peek().is_some()
+    own_checks.peek().is_some()
         && RepositoryConfig::read(setup.root).is_some_and(|repository| {
-            let is_there = |check: &Check| {
-                repository
-                    .checks
-                    .iter()
-                    .any(|it| it.definition() == check.definition())
-            };
-            // A file that they run and that changed meanwhile is named for each of them.
-            repository.approval(setup.state_home) != ApprovalState::No && of_it.all(is_there)
+            // A changed file of theirs is named for each of them.
+            repository.approval(setup.state_home) != ApprovalState::No
+                && own_checks.all(|check| {
+                    repository
+                        .checks
+                        .iter()
+                        .any(|other| other.definition() == check.definition())
+                })
         })
 }
 
@@ -236,20 +227,14 @@ fn known_result(
     left_out: &str,
     is_approved: bool,
 ) -> Option<CheckResult> {
-    let unrun = |verdict, detail: String| {
+    if check.origin == CheckOrigin::Repository && !is_approved {
         let record = CheckRecord {
-            verdict,
-            detail,
+            verdict: CheckVerdict::NotApproved,
+            detail: "omo.toml is not what its user approved".to_owned(),
             at: Some(env::now()),
             ..CheckRecord::default()
         };
-        Some(result(check, record, false, PrintedOutput::default()))
-    };
-    if check.origin == CheckOrigin::Repository && !is_approved {
-        return unrun(
-            CheckVerdict::NotApproved,
-            "omo.toml is not what its user approved".to_owned(),
-        );
+        return Some(result(check, record, false, PrintedOutput::default()));
     }
     let last = check
         .last
@@ -275,14 +260,14 @@ fn run(
         ))
     });
     let (log_path, log) = log.unzip();
-    let own = Duration::from_secs(check.effective_timeout().into());
+    let own_timeout = Duration::from_secs(check.effective_timeout().into());
     let job = CommandJob {
         run: check.command.clone(),
         folder: check
             .cwd
             .as_ref()
             .map_or_else(|| setup.root.to_owned(), |folder| setup.root.join(folder)),
-        timeout: own.min(deadline.saturating_duration_since(Instant::now())),
+        timeout: own_timeout.min(deadline.saturating_duration_since(Instant::now())),
         interrupt_grace: Duration::ZERO,
         variables: setup.environment.variables_for_check(check),
         log,
@@ -311,11 +296,10 @@ fn run(
 
 fn last_said_line(output: &str) -> String {
     const CHARS: usize = 160;
-    let said = |line: &&str| line.chars().any(char::is_alphanumeric);
     output
         .lines()
         .rev()
-        .find(said)
+        .find(|line| line.chars().any(char::is_alphanumeric))
         .map(|line| sanitize(line, CHARS))
         .unwrap_or_default()
 }

@@ -1,5 +1,5 @@
-//! The set-up of a worktree: one command that puts there what a checkout lacks, as the project's omo.toml has it.
-//! The caller has had its user agree to exactly that command.
+//! The set-up of a worktree: a command of omo.toml that puts there what a checkout lacks, agreed to
+//! by the user.
 
 use std::path::{Path, PathBuf};
 
@@ -10,18 +10,15 @@ use omo_process::environment::CheckEnvironment;
 
 use crate::task_check::{self, CheckLog};
 
-/// Maximum duration in seconds.
+/// Maximum seconds.
 pub const LIMIT_SECONDS: u32 = 600;
 
-/// Failure to set a worktree up.
 #[derive(Debug, thiserror::Error)]
 pub enum SetUpError {
     /// The command failed, or took too long.
     #[error("{}", describe_failure(command, outcome, log))]
     Failed {
-        /// The command.
         command: String,
-        /// Outcome of the command.
         outcome: Box<TaskCheckOutcome>,
         /// Path of the log.
         log: PathBuf,
@@ -31,8 +28,7 @@ pub enum SetUpError {
     Cancelled,
 }
 
-/// Runs the set-up command in a worktree, as a check is run there. `goes_on` is asked all the while; once it says no,
-/// everything of the command is ended.
+/// Runs the command in a worktree like a check, until `goes_on` says no.
 pub fn set_up_worktree(
     command: &str,
     worktree: &Path,
@@ -48,7 +44,7 @@ pub fn set_up_worktree(
     let outcome = task_check::run(&check, worktree, environment, Some(log), goes_on)
         .ok_or(SetUpError::Cancelled)?;
     match outcome.verdict {
-        // A set-up is no test, and need not have run one.
+        // A set-up need not run tests.
         TaskCheckVerdict::Green | TaskCheckVerdict::NothingRan => Ok(()),
         _ => Err(SetUpError::Failed {
             command: command.to_owned(),

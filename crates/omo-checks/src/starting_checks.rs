@@ -1,5 +1,4 @@
-//! Checks at the start of a run: of its user, of their configuration, and of the repository, where
-//! they approved that.
+//! The checks of a new run: the user's, the configuration's, and those of an approved repository.
 
 use std::path::Path;
 
@@ -9,24 +8,22 @@ use omo_state::trust::GivenApproval;
 
 use crate::repository_config::{ApprovalState, RepositoryConfig};
 
-/// The checks at a run's start.
 #[derive(Debug, Default)]
 pub struct StartingChecks {
-    /// Checks that count, each with the files that it runs.
+    /// Checks that count, each with its files.
     pub checks: Vec<Check>,
-    /// `omo.toml` without approval by the user.
+    /// An `omo.toml` without approval.
     pub not_approved: Option<RepositoryConfig>,
-    /// The file because of which it is no longer approved, where it was.
+    /// The file that voided an approval.
     pub changed: Option<String>,
-    /// Problem of `omo.toml`; with one, it asks for nothing.
+    /// Of `omo.toml`, which then asks for nothing.
     pub problem: Option<String>,
-    /// Approval, where it is approved.
+    /// Of `omo.toml`.
     pub approval: Option<GivenApproval>,
-    /// The commit that is checked out.
     pub base: Option<String>,
 }
 
-/// Gathers them: `own` are the user's, to which those of an approved repository come.
+/// `own` are the user's, before those of an approved repository.
 pub fn gather_checks(own: Vec<Check>, root: &Path, state_home: Option<&Path>) -> StartingChecks {
     let base = GitWorktree::find(root).and_then(|tree| tree.head());
     let mut start = StartingChecks {
@@ -40,7 +37,7 @@ pub fn gather_checks(own: Vec<Check>, root: &Path, state_home: Option<&Path>) ->
         if let ApprovalState::Yes(given) = approval {
             start.approval = Some(given);
             for check in repository.checks {
-                // More than there may be are left out: the user's own come first.
+                // Too many are left out: the user's own come first.
                 let _ = session_check::add_check(&mut start.checks, check);
             }
         } else {

@@ -1,5 +1,4 @@
-//! Running one check of a plan: in a shell that tells a failure before a pipe, under a keeper as a
-//! check is, and judged by what was expected of it.
+//! A check of a plan: a shell with `pipefail`, a keeper, and a verdict on the expected end.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -14,19 +13,18 @@ use omo_process::job::{self, CommandJob};
 use omo_process::keeper::TaskCheckSpec;
 use omo_process::platform::bash;
 
-/// Log file of a check: the beginning and the end of its output, at `path`.
+/// The log of a check: the beginning and the end of its output.
 #[derive(Debug)]
 pub struct CheckLog {
-    /// Path, for messages.
+    /// For messages.
     pub path: PathBuf,
-    /// The open file.
     pub file: File,
 }
 
-/// Runs a check to its end, in a project whose top is `root`. Each call runs it anew.
+/// Runs a check to its end, in a project whose top is `root`.
 ///
-/// `goes_on` is asked all the while; once it says no, everything of the check is ended and there is
-/// no outcome. The binary that calls this is its own keeper: see [`omo_process::keeper::run_if_asked`].
+/// `goes_on` is asked all the while; once it says no, all of the check is ended without an outcome.
+/// The calling binary is its own keeper: see [`omo_process::keeper::run_if_asked`].
 pub fn run(
     check: &TaskCheck,
     root: &Path,

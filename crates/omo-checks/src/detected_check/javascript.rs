@@ -6,7 +6,7 @@ use serde_json::Value as Json;
 use super::Candidate;
 use super::top_files::TopFiles;
 
-/// The managers of packages: the name in `packageManager`, the files that hold the versions, the command.
+/// Package managers: the name in `packageManager`, the lock files, the command.
 const PACKAGE_MANAGERS: [(&str, &[&str], &str); 4] = [
     ("pnpm", &["pnpm-lock.yaml"], "pnpm test"),
     ("yarn", &["yarn.lock"], "yarn test"),
@@ -18,8 +18,7 @@ const PACKAGE_MANAGERS: [(&str, &[&str], &str); 4] = [
     ),
 ];
 
-/// A workspace without a script at its top is offered nothing: what npm and pnpm have for all members ends with status 0
-/// where none of them has a test.
+/// A workspace needs a script at its top: npm and pnpm end with status 0 for members without tests.
 pub(super) fn package(top: &dyn TopFiles) -> Option<Candidate> {
     let file = top.first_file(&["package.json"])?;
     let package = top.json(file);
@@ -27,21 +26,16 @@ pub(super) fn package(top: &dyn TopFiles) -> Option<Candidate> {
         .get("packageManager")
         .and_then(Json::as_str)
         .and_then(|text| text.split('@').next());
-    let by_name = || {
-        PACKAGE_MANAGERS
-            .iter()
-            .find(|(name, ..)| Some(*name) == named)
-    };
-    let by_lock = || {
-        PACKAGE_MANAGERS
-            .iter()
-            .find(|(_, locks, _)| locks.iter().any(|lock| top.has_file(lock)))
-    };
-    let (manager, _, command) =
-        by_name()
-            .or_else(by_lock)
-            .copied()
-            .unwrap_or(("npm", &[], "npm test"));
+    let (manager, _, command) = PACKAGE_MANAGERS
+        .iter()
+        .find(|(name, ..)| Some(*name) == named)
+        .or_else(|| {
+            PACKAGE_MANAGERS
+                .iter()
+                .find(|(_, locks, _)| locks.iter().any(|lock| top.has_file(lock)))
+        })
+        .copied()
+        .unwrap_or(("npm", &[], "npm test"));
     match package.pointer("/scripts/test").and_then(Json::as_str) {
         Some(script) => is_test_script(script).then(|| Candidate::certain(command, file)),
         None if manager == "bun" => Some(Candidate::likely("bun test", file)),
@@ -49,7 +43,7 @@ pub(super) fn package(top: &dyn TopFiles) -> Option<Candidate> {
     }
 }
 
-/// A configuration with comments is not read: then it is not known whether it has a task.
+/// A configuration with comments is not read, so its tasks are unknown.
 pub(super) fn deno(top: &dyn TopFiles) -> Option<Candidate> {
     let file = top.first_file(&["deno.json", "deno.jsonc"])?;
     let has_task = top.json(file).pointer("/tasks/test").is_some();
@@ -60,17 +54,20 @@ pub(super) fn deno(top: &dyn TopFiles) -> Option<Candidate> {
     })
 }
 
-/// A script that runs tests and ends. npm's placeholder only says that there are none, and a script
-/// that watches the files would, as a check, run until its time is over.
+/// `false` for npm's placeholder, and for a script that watches files and would not end.
 pub(super) fn is_test_script(script: &str) -> bool {
     let commands = split_commands(script);
     let mut programs = commands.iter().filter_map(|words| words.first());
-    let is_idle = |program: &str| matches!(program, "echo" | "exit" | "true" | "false" | ":");
-    programs.any(|program| !is_idle(program)) && !commands.iter().any(|words| watches_files(words))
+    programs.any(|program| !matches!(&**program, "echo" | "exit" | "true" | "false" | ":"))
+        && !commands.iter().any(|words| watches_files(words))
 }
 
 fn watches_files(words: &[String]) -> bool {
-    let has = |options: &[&str]| words.iter().any(|word| options.contains(&word.as_str()));
-    let is_told_not_to = || has(&["--watch=false", "--watchAll=false", "--no-watch"]);
-    has(&["--watch", "--watchAll", "watch"]) || (has(&["ng", "react-scripts"]) && !is_told_not_to())
+    has_option(words, &["--watch", "--watchAll", "watch"])
+        || has_option(words, &["ng", "react-scripts"])
+            && !has_option(words, &["--watch=false", "--watchAll=false", "--no-watch"])
+}
+
+fn has_option(words: &[String], options: &[&str]) -> bool {
+    words.iter().any(|word| options.contains(&word.as_str()))
 }

@@ -5,8 +5,8 @@ use serde_json::Value as Json;
 use super::Candidate;
 use super::top_files::TopFiles;
 
-/// Starters of programs in a project's own environment: the file that names one, and the commands
-/// for pytest and tox.
+/// Starters of programs in a project's environment: their file, and the commands for pytest and
+/// tox.
 const ENVIRONMENTS: [(&str, &str, &str); 4] = [
     ("uv.lock", "uv run pytest", "uv run tox"),
     ("poetry.lock", "poetry run pytest", "poetry run tox"),
@@ -14,7 +14,7 @@ const ENVIRONMENTS: [(&str, &str, &str); 4] = [
     ("Pipfile.lock", "pipenv run pytest", "pipenv run tox"),
 ];
 
-/// The files where pytest may be named as something that the project needs.
+/// Files that may require pytest.
 const REQUIREMENTS: [&str; 7] = [
     "requirements.txt",
     "requirements-dev.txt",
@@ -25,7 +25,7 @@ const REQUIREMENTS: [&str; 7] = [
     "test-requirements.txt",
 ];
 
-/// pytest goes before tox, which runs it once for each Python, in environments that it makes first.
+/// pytest goes before tox, which makes an environment for each Python.
 pub(super) fn detect(top: &dyn TopFiles) -> Option<Candidate> {
     let project = top.toml("pyproject.toml");
     let environment = ENVIRONMENTS.iter().find(|(lock, ..)| top.has_file(lock));
@@ -36,21 +36,18 @@ pub(super) fn detect(top: &dyn TopFiles) -> Option<Candidate> {
         .or_else(|| tox_settings(top, &project).map(|file| Candidate::certain(tox, file)))
 }
 
-/// Hatch locks nothing: that a project is tested with it is known where its environments say so.
+/// Hatch has no lock file: only its environments tell that it tests the project.
 fn hatch(top: &dyn TopFiles, project: &Json) -> Option<Candidate> {
     let (own, nothing) = (top.toml("hatch.toml"), Json::Null);
     let of_project = project.pointer("/tool/hatch").unwrap_or(&nothing);
     [("hatch.toml", &own), ("pyproject.toml", of_project)]
         .into_iter()
         .find_map(|(file, settings)| {
-            let has = |pointer| settings.pointer(pointer).is_some();
-            match () {
-                () if has("/envs/default/scripts/test") => {
-                    Some(Candidate::certain("hatch run test", file))
-                }
-                () if has("/envs/hatch-test") => Some(Candidate::certain("hatch test", file)),
-                () => None,
+            if settings.pointer("/envs/default/scripts/test").is_some() {
+                return Some(Candidate::certain("hatch run test", file));
             }
+            let has_tests = settings.pointer("/envs/hatch-test").is_some();
+            has_tests.then(|| Candidate::certain("hatch test", file))
         })
 }
 
@@ -65,29 +62,30 @@ fn pytest_sign(top: &dyn TopFiles, project: &Json) -> Option<&'static str> {
     let needs = ["/project", "/dependency-groups", "/tool"]
         .into_iter()
         .filter_map(|part| project.pointer(part));
-    let in_file = |name: &&str| {
-        top.text(name)
-            .is_some_and(|text| text.lines().any(requires_pytest))
-    };
     let of_project = needs
         .into_iter()
         .any(names_pytest)
         .then_some("pyproject.toml");
     of_project
         .or_else(|| names_pytest(&top.toml("Pipfile")).then_some("Pipfile"))
-        .or_else(|| REQUIREMENTS.into_iter().find(in_file))
+        .or_else(|| {
+            REQUIREMENTS.into_iter().find(|name| {
+                top.text(name)
+                    .is_some_and(|text| text.lines().any(requires_pytest))
+            })
+        })
         .or_else(|| top.first_file(&["conftest.py"]))
 }
 
 fn tox_settings(top: &dyn TopFiles, project: &Json) -> Option<&'static str> {
-    let in_ini = || {
-        ["[tox]", "[testenv]"]
-            .iter()
-            .any(|section| has_section(top, "tox.ini", section))
-    };
     top.first_file(&["tox.toml"])
         .or_else(|| project.pointer("/tool/tox").map(|_| "pyproject.toml"))
-        .or_else(|| in_ini().then_some("tox.ini"))
+        .or_else(|| {
+            ["[tox]", "[testenv]"]
+                .iter()
+                .any(|section| has_section(top, "tox.ini", section))
+                .then_some("tox.ini")
+        })
 }
 
 fn has_section(top: &dyn TopFiles, name: &str, section: &str) -> bool {
@@ -95,7 +93,7 @@ fn has_section(top: &dyn TopFiles, name: &str, section: &str) -> bool {
         .is_some_and(|text| text.lines().any(|line| line.trim() == section))
 }
 
-/// pytest as a key or a requirement anywhere in a value.
+/// `true` for pytest as a key or a requirement anywhere in a value.
 fn names_pytest(value: &Json) -> bool {
     match value {
         Json::String(text) => requires_pytest(text),

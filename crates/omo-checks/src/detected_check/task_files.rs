@@ -1,4 +1,4 @@
-//! The targets called `test` of the programs that run what a project names: make, just and task.
+//! Targets called `test` of make, just and task.
 
 use super::DetectedCheck;
 use super::top_files::TopFiles;
@@ -17,40 +17,52 @@ const TASKFILES: [&str; 8] = [
 ];
 
 pub(super) fn test_target(top: &dyn TopFiles) -> Option<DetectedCheck> {
-    // Of each program the one file that it reads.
-    let target = |names: &[&'static str], has_target: fn(&str, &dyn TopFiles) -> bool, command| {
-        let found_in = top.first_file(names)?;
-        has_target(&top.text(found_in)?, top).then_some(DetectedCheck { command, found_in })
-    };
-    target(&MAKEFILES, has_make_target, "make test")
-        .or_else(|| {
-            target(
-                &JUSTFILES,
-                |text, _| text.lines().any(is_just_recipe),
-                "just test",
-            )
+    first_target(top, &MAKEFILES, "make test", |text| {
+        has_make_target(text, top)
+    })
+    .or_else(|| {
+        first_target(top, &JUSTFILES, "just test", |text| {
+            text.lines().any(is_just_recipe)
         })
-        .or_else(|| target(&TASKFILES, |text, _| has_task(text), "task test"))
+    })
+    .or_else(|| first_target(top, &TASKFILES, "task test", has_task))
 }
 
-/// A target `test` that runs something. Beside a file or folder `test`, and unless the target is
-/// phony, make takes it for up to date and ends with status 0.
+/// The command of the first of these files, if it has the target: a program reads only that one.
+fn first_target(
+    top: &dyn TopFiles,
+    names: &[&'static str],
+    command: &'static str,
+    has_target: impl Fn(&str) -> bool,
+) -> Option<DetectedCheck> {
+    let found_in = top.first_file(names)?;
+    has_target(&top.text(found_in)?).then_some(DetectedCheck { command, found_in })
+}
+
+/// `true` for a target `test` that runs. Beside a file or folder `test`, make takes it for up to
+/// date unless it is phony.
 fn has_make_target(text: &str, top: &dyn TopFiles) -> bool {
     let text = text.replace("\\\r\n", " ").replace("\\\n", " ");
-    let rules = || {
-        text.lines()
-            .filter(|line| !line.starts_with(['\t', '#']))
-            .filter_map(|line| line.split_once(':'))
-    };
-    let names_test = |words: &str| words.split_whitespace().any(|word| word == "test");
+    let rules: Vec<(&str, &str)> = text
+        .lines()
+        .filter(|line| !line.starts_with(['\t', '#']))
+        .filter_map(|line| line.split_once(':'))
+        .collect();
     // `test := 1` and `test ::= 1` set a variable.
-    let is_rule = |after: &str| !after.trim_start_matches(':').starts_with('=');
-    let is_phony = || rules().any(|(target, files)| target.trim() == ".PHONY" && names_test(files));
-    rules().any(|(targets, after)| names_test(targets) && is_rule(after))
-        && (top.kind("test").is_none() || is_phony())
+    let has_target = rules.iter().any(|(targets, after)| {
+        names_test(targets) && !after.trim_start_matches(':').starts_with('=')
+    });
+    let is_phony = rules
+        .iter()
+        .any(|(target, files)| target.trim() == ".PHONY" && names_test(files));
+    has_target && (is_phony || top.kind("test").is_none())
 }
 
-/// A line that begins the recipe `test`, which can run without an argument.
+fn names_test(words: &str) -> bool {
+    words.split_whitespace().any(|word| word == "test")
+}
+
+/// `true` for a line that begins the recipe `test` without a required argument.
 fn is_just_recipe(line: &str) -> bool {
     let line = line.strip_prefix('@').unwrap_or(line);
     let Some((parameters, after)) = line
@@ -60,29 +72,36 @@ fn is_just_recipe(line: &str) -> bool {
         return false;
     };
     let is_alone = parameters.is_empty() || parameters.starts_with(char::is_whitespace);
-    let can_be_left_out = |parameter: &str| parameter.starts_with('*') || parameter.contains('=');
-    is_alone && !after.starts_with('=') && parameters.split_whitespace().all(can_be_left_out)
+    is_alone
+        && !after.starts_with('=')
+        && parameters
+            .split_whitespace()
+            .all(|parameter| parameter.starts_with('*') || parameter.contains('='))
 }
 
-/// A task `test`, in the first depth below `tasks:`.
+/// `true` for a task `test` in the first depth below `tasks:`.
 fn has_task(text: &str) -> bool {
-    let is_blank = |line: &&str| line.trim().is_empty() || line.trim_start().starts_with('#');
     let mut lines = text
         .lines()
-        .filter(|line| !is_blank(line))
+        .filter(|line| !line.trim().is_empty() && !line.trim_start().starts_with('#'))
         .skip_while(|line| line.trim_end() != "tasks:")
         .skip(1);
     let mut tasks = lines
         .by_ref()
         .take_while(|line| line.starts_with(' '))
         .peekable();
-    let depth = |line: &str| line.len() - line.trim_start().len();
     let Some(first) = tasks.peek().map(|line| depth(line)) else {
         return false;
     };
-    let is_test = |line: &str| {
-        let name = line.trim_start().split(':').next().unwrap_or_default();
-        name.trim_matches(['"', '\'']) == "test" && line.contains(':')
-    };
-    tasks.any(|line| depth(line) == first && is_test(line))
+    tasks.any(|line| depth(line) == first && is_test_key(line))
+}
+
+fn depth(line: &str) -> usize {
+    line.len() - line.trim_start().len()
+}
+
+fn is_test_key(line: &str) -> bool {
+    line.trim_start()
+        .split_once(':')
+        .is_some_and(|(name, _)| name.trim_matches(['"', '\'']) == "test")
 }

@@ -21,14 +21,14 @@ pub(super) const ALL: [Detect; 11] = [
     php,
 ];
 
-/// In a workspace with a package at its top `cargo test` tests that package alone. Where the workspace says which members
-/// are meant, or has no package at its top, cargo chooses right by itself.
+/// In a workspace with a package at its top `cargo test` tests that package alone, unless
+/// `default-members` are set.
 fn rust(top: &dyn TopFiles) -> Option<Candidate> {
     let file = top.first_file(&["Cargo.toml"])?;
     let manifest = top.toml(file);
-    let has = |pointer| manifest.pointer(pointer).is_some();
-    let is_partial =
-        has("/package") && has("/workspace/members") && !has("/workspace/default-members");
+    let is_partial = manifest.pointer("/package").is_some()
+        && manifest.pointer("/workspace/members").is_some()
+        && manifest.pointer("/workspace/default-members").is_none();
     Some(Candidate::certain(
         if is_partial {
             "cargo test --workspace"
@@ -39,7 +39,7 @@ fn rust(top: &dyn TopFiles) -> Option<Candidate> {
     ))
 }
 
-/// In a workspace `./...` means the module at the top alone, and is an error where there is none.
+/// In a workspace `./...` is the module at the top, and an error without one.
 fn go(top: &dyn TopFiles) -> Option<Candidate> {
     let file = top.first_file(&["go.work", "go.mod"])?;
     let command = if file == "go.work" {
@@ -79,8 +79,8 @@ fn maven(top: &dyn TopFiles) -> Option<Candidate> {
     ))
 }
 
-/// `dotnet test` takes the only solution or project of the folder. For one without tests it ends with status 0, so that
-/// the file has to name some.
+/// `dotnet test` takes the folder's only solution or project, and ends with status 0 without tests,
+/// so the file has to name some.
 fn dotnet(top: &dyn TopFiles) -> Option<Candidate> {
     const ENDINGS: [(&str, &str); 5] = [
         (".sln", "the .sln file"),

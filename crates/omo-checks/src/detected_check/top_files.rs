@@ -1,4 +1,4 @@
-//! The top of a project, as detection sees it: the names there, and the text of a file.
+//! The top of a project, for detection: names, and texts of files.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -6,26 +6,23 @@ use std::path::{Path, PathBuf};
 use omo_state::files::regular_file::{self, Links};
 use serde_json::Value as Json;
 
-/// Names of a project's top that are listed.
+/// Of listed names.
 const MAX_NAMES: usize = 4_096;
 const MAX_BYTES: u64 = 256 * 1024;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum EntryKind {
-    /// A regular file.
     File,
-    /// A folder.
     Folder,
-    /// Anything else. A link is not followed: it may lead out of the project.
+    /// A link is not followed: it may lead out of the project.
     Other,
 }
 
 pub(super) trait TopFiles {
-    /// Kind of the entry with this name; `None` without one.
     fn kind(&self, name: &str) -> Option<EntryKind>;
-    /// The only file whose name ends in one of these; `None` where there are more.
+    /// `None` for several files.
     fn only_file_ending(&self, endings: &[&str]) -> Option<&str>;
-    /// The text of a file; `None` where it has none that can be read.
+    /// `None` for unreadable text.
     fn text(&self, name: &str) -> Option<String>;
 
     fn has_file(&self, name: &str) -> bool {
@@ -63,7 +60,7 @@ impl ProjectFolder {
                 Ok(kind) if kind.is_dir() => EntryKind::Folder,
                 _ => EntryKind::Other,
             };
-            // None of the names that are asked for is anything but UTF-8.
+            // All wanted names are UTF-8.
             if let Ok(name) = entry.file_name().into_string() {
                 names.insert(name, kind);
             }
@@ -93,17 +90,16 @@ impl TopFiles for ProjectFolder {
     }
 }
 
-/// The only file of a listing whose name ends in one of these.
+/// The only file with one of these endings.
 pub(super) fn only_ending<'a>(
     names: &'a BTreeMap<String, EntryKind>,
     endings: &[&str],
 ) -> Option<&'a str> {
-    let ends = |name: &str| endings.iter().any(|ending| name.ends_with(ending));
-    let mut found = names
-        .iter()
-        .filter(|(name, kind)| **kind == EntryKind::File && ends(name));
-    let first = found.next();
+    let mut files = names.iter().filter(|(name, kind)| {
+        **kind == EntryKind::File && endings.iter().any(|ending| name.ends_with(ending))
+    });
+    let first = files.next();
     first
-        .filter(|_| found.next().is_none())
+        .filter(|_| files.next().is_none())
         .map(|(name, _)| name.as_str())
 }
