@@ -1,8 +1,7 @@
-//! The hooks of omo: one small program for all events over one shared runtime.
+//! The hooks of omo: one small program for all events over a shared `runtime`.
 //!
-//! A hook is always the same five steps: read one JSON value, load a snapshot, decide, apply, print. It exits 0
-//! whatever happens, with nothing or one valid answer on stdout, within its bound: the `runtime` holds all of that in
-//! one place, and an event only has its `Handler`.
+//! A hook reads one JSON value, loads a snapshot, decides, applies, and prints. It exits 0 whatever
+//! happens, with nothing or one valid answer on stdout, within its bound.
 
 mod plan_notice;
 pub mod plan_runs;
@@ -22,7 +21,7 @@ use omo_core::session::HookEvent;
 
 use crate::runtime::Handler;
 
-/// Function of each event; [`omo_core::events::EVENTS`] has the rest.
+/// The function of an event; [`omo_core::events::EVENTS`] has the rest.
 pub fn handler_of(event: HookEvent) -> Handler {
     match event {
         HookEvent::SessionStart => session_start::handle,

@@ -1,7 +1,7 @@
-//! The one program of all hooks: its name, `argv[0]`, selects the event.
+//! The program of all hooks: its name, `argv[0]`, selects the event.
 //!
-//! The client starts it as `omo-stop`, `omo-session-start` and so on, which are links to one file. A launcher, which
-//! cannot choose that name, gives it as the first argument.
+//! The client starts links to it, such as `omo-stop`; a launcher gives the name as the first
+//! argument.
 
 use std::ffi::OsStr;
 use std::path::Path;
@@ -14,7 +14,7 @@ fn main() -> ExitCode {
     omo_process::keeper::run_if_asked();
     omo_checks::baseline::run_if_asked();
     let mut names = std::env::args_os().take(2);
-    // An unknown name is of a client's hook file that is newer than this program: no event of ours.
+    // A newer hook file of the client may name unknown events.
     match names.find_map(|name| event_of(&name)) {
         Some(event) => runtime::run_hook(event),
         None => ExitCode::SUCCESS,

@@ -1,7 +1,5 @@
-//! Notice, given once, that the session's plan run has ended or waits for a person.
-//!
-//! `omo` notes that in the session's entry when it writes down the state of the run, and the session says it at its
-//! next Stop that is no continuation.
+//! The notice that a session's plan run has ended or waits for a person: noted by `omo`, and told
+//! at the next Stop that does not continue.
 
 use omo_claude::hook_output::HookAnswer;
 use omo_core::messages::notification::terminal_notification;
@@ -17,8 +15,8 @@ use omo_state::state::{CorruptPolicy, EntryChange, sealed_plan_run};
 use crate::run_prompt;
 use crate::runtime::{HookContext, HookError};
 
-/// Takes the notice of a session without ultrawork; `None` for no notice, or one that another process of the same hook
-/// has said.
+/// Takes the notice of a session without ultrawork; `None` where another process of the same hook
+/// told it.
 pub(crate) fn take(context: &HookContext, session: &Session) -> Result<Option<PlanRun>, HookError> {
     if !session.plan_run.as_ref().is_some_and(PlanRun::is_untold) {
         return Ok(None);
@@ -39,8 +37,8 @@ pub(crate) fn take(context: &HookContext, session: &Session) -> Result<Option<Pl
     Ok(run)
 }
 
-/// `true` where the plan run of a session with ultrawork is told of at this Stop: with the verdict, or where the
-/// session stops because the plan waits.
+/// `true` where a session with ultrawork tells of its plan run at this Stop: with the verdict, or
+/// since the plan waits.
 pub(crate) fn is_due(decision: &StopDecision, session: &Session) -> bool {
     match decision.action {
         StopAction::Block(_) => false,
@@ -55,36 +53,39 @@ pub(crate) fn is_due(decision: &StopDecision, session: &Session) -> bool {
     }
 }
 
-/// Answer of a Stop: the most important line first, the result of its plan run behind it.
+/// The answer of a Stop, with the plan run's result behind it.
 pub(crate) fn with_notice(
     context: &HookContext,
     run: Option<&PlanRun>,
     answer: Option<HookAnswer>,
 ) -> Option<HookAnswer> {
     let Some(run) = run else { return answer };
-    let behind = |user: String| format!("{user}\n[omo] {}", status_row(run));
     Some(match answer {
         None => notice(context, run, None, None),
         Some(HookAnswer::Notify { user, terminal }) => HookAnswer::Notify {
-            user: behind(user),
+            user: with_status(&user, run),
             terminal,
         },
         Some(HookAnswer::Notice { user, model }) => HookAnswer::Notice {
-            user: behind(user),
+            user: with_status(&user, run),
             model,
         },
         Some(other) => other,
     })
 }
 
-/// Prints the result of a run behind `line`, with the page of one that has ended.
+fn with_status(line: &str, run: &PlanRun) -> String {
+    format!("{line}\n[omo] {}", status_row(run))
+}
+
+/// Prints a run's result behind `line`, with the page of an ended run.
 pub(crate) fn print_with_page(context: &HookContext, run: &PlanRun, line: Option<&str>) {
-    let print = |page: Option<&str>| notice(context, run, line, page).print(context.event);
     if run.is_open() {
-        return print(None);
+        return notice(context, run, line, None).print(context.event);
     }
     context.print_at_timeout(notice(context, run, line, None));
-    print(run_prompt::write_page(context, &EndedRunName::Plan(run.id.clone())).as_deref());
+    let page = run_prompt::write_page(context, &EndedRunName::Plan(run.id.clone()));
+    notice(context, run, line, page.as_deref()).print(context.event);
 }
 
 fn notice(

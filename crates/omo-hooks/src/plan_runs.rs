@@ -1,4 +1,4 @@
-//! Meaning of a prompt to a plan: a person's words, the arguments of a command, or an approval of a plan's commands.
+//! A prompt's meaning to a plan: a person's words, a command's arguments, or an approval.
 
 use std::path::Path;
 
@@ -19,23 +19,23 @@ use omo_state::trust::pending_approval::{self, PendingApproval};
 use crate::run_prompt;
 use crate::runtime::HookContext;
 
-/// Plans that are shown before the rest is only counted.
+/// Plans that are shown; more are counted.
 const SHOWN: usize = 2;
 
-/// Outcome of an approval in a prompt.
 pub enum PromptApproval {
-    /// Prompt without an approval.
     NotAsked,
-    /// Written approval; the text is for the model, which carries the command out.
+    /// The text is for the model, which carries the command out.
     Given(String),
-    /// Refused approval; the text is for the user, and the model never sees the prompt.
+    /// The text is for the user; the model never sees the prompt.
     Refused(String),
 }
 
 /// `true` where a plan run waits for a person's words to the model.
 pub fn is_awaited(intent: &PromptIntent, session: Option<&Session>) -> bool {
-    let may_go_on = |session: &Session| session.plan_run.as_ref().is_some_and(PlanRun::can_resume);
-    intent.is_answer_from_person() && session.is_some_and(may_go_on)
+    intent.is_answer_from_person()
+        && session
+            .and_then(|session| session.plan_run.as_ref())
+            .is_some_and(PlanRun::can_resume)
 }
 
 pub(crate) fn keep_typed(context: &HookContext, intent: &PromptIntent) {
@@ -49,7 +49,7 @@ pub(crate) fn keep_typed(context: &HookContext, intent: &PromptIntent) {
     change_entry(context, |session, _| keep_arguments(session, typed));
 }
 
-/// Notes that a person has spoken to the model, where the plan run of the session waits for that.
+/// Notes a person's words to the model for a plan run that waits for them.
 pub(crate) fn note_person(context: &HookContext, intent: &PromptIntent, session: Option<&Session>) {
     if is_awaited(intent, session) {
         let (home, now) = (context.env.state_home.as_deref(), context.env.now);
@@ -57,7 +57,7 @@ pub(crate) fn note_person(context: &HookContext, intent: &PromptIntent, session:
     }
 }
 
-/// Drops the arguments of a command whose prompt is refused: a model that calls the command later has none.
+/// Drops the arguments of a refused command, so that a later call by the model has none.
 pub(crate) fn forget_arguments(context: &HookContext) {
     change_entry(context, |session, _| keep_arguments(session, None));
 }
@@ -78,7 +78,7 @@ fn change_entry(
     }
 }
 
-/// Approves the commands whose code stands in a prompt.
+/// Approves the commands whose code stands in the prompt.
 pub fn approve_commands(context: &HookContext, intent: &PromptIntent) -> PromptApproval {
     let PromptIntent::Command { name, arguments } = intent else {
         return PromptApproval::NotAsked;
@@ -90,8 +90,8 @@ pub fn approve_commands(context: &HookContext, intent: &PromptIntent) -> PromptA
         return PromptApproval::Refused(refusal_line("no project folder is known here"));
     };
     watchdog::start();
-    let all = pending_approvals(context, root);
-    match pending_approval::find_by_code(&all, code) {
+    let approvals = pending_approvals(context, root);
+    match pending_approval::find_by_code(&approvals, code) {
         None => PromptApproval::Refused(wrong_code_text(context, name, arguments)),
         Some(pending) => match write_approval(context, root, pending) {
             Ok(()) => PromptApproval::Given(plan::plan_approved_context(
@@ -103,7 +103,7 @@ pub fn approve_commands(context: &HookContext, intent: &PromptIntent) -> PromptA
     }
 }
 
-/// Commands of all plans of a project; empty where they cannot be looked up.
+/// Of all plans of a project; empty where they cannot be looked up.
 pub(crate) fn pending_approvals(context: &HookContext, root: &Path) -> Vec<PendingApproval> {
     pending_approval::read_all(context.env.state_home.as_deref(), root).unwrap_or_else(|error| {
         context.log_problem(&error);
@@ -111,7 +111,7 @@ pub(crate) fn pending_approvals(context: &HookContext, root: &Path) -> Vec<Pendi
     })
 }
 
-/// Unapproved commands as a text for the user; `None` without any.
+/// For the user; `None` without unapproved commands.
 pub(crate) fn approval_text(context: &HookContext, all: &[PendingApproval]) -> Option<String> {
     let state_home = context.env.state_home.as_deref();
     let open: Vec<&PendingApproval> = all
@@ -133,12 +133,12 @@ fn approval_request(pending: &PendingApproval) -> Result<String, String> {
     plan::approval_request(&pending.plan, &pending.commands, &pending.digest)
 }
 
-/// Answer to a wrong code: the present request of the typed command.
+/// The answer to a wrong code: the present request of the command.
 fn wrong_code_text(context: &HookContext, name: &str, arguments: &str) -> String {
-    let said = refusal_line(&plan::wrong_code_of(name));
+    let refusal = refusal_line(&plan::wrong_code_of(name));
     match run_prompt::preview(context, name, arguments) {
-        Some(screen) => format!("{said}\n{screen}"),
-        None => said,
+        Some(screen) => format!("{refusal}\n{screen}"),
+        None => refusal,
     }
 }
 

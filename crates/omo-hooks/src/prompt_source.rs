@@ -1,4 +1,4 @@
-//! Source of a prompt, in a hook: facts about the prompt, and about the client that hands it on.
+//! The source of a prompt: facts about it and the client that hands it on.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use omo_state::{env, transcript};
 
 use crate::runtime::HookContext;
 
-/// Source of a prompt. Only looked up where it changes something: it costs more than most hooks do.
+/// Looked up only where it matters: it costs more than most hooks do.
 pub(crate) fn source_of_prompt(
     context: &HookContext,
     input: &HookInput,
@@ -33,21 +33,21 @@ pub(crate) fn source_of_prompt(
     })
 }
 
-/// `true` where a session's shell started this hook's client.
 pub fn is_below_session(context: &HookContext) -> bool {
     client_facts(context)[0]
 }
 
-/// `true` for a session of this project above the hook's client, and for an older client that serves its session.
+/// Two facts: a session of this project stands above the hook's client, and an older client serves
+/// its session.
 fn client_facts(context: &HookContext) -> [bool; 2] {
     let Some(root) = context.root.as_deref() else {
         return [false; 2];
     };
-    let own = context.session_id.as_ref();
-    let project = ProjectClients::read(root, own);
+    let own_id = context.session_id.as_ref();
+    let project = ProjectClients::read(root, own_id);
     let named = env::client_pid();
     let served_before =
-        |client| own.is_some_and(|own| project.is_served_before(own.as_str(), client));
+        |client| own_id.is_some_and(|id| project.is_served_before(id.as_str(), client));
     match project.client_of_hook(named) {
         Some(client) => [project.stands_above_client(client), served_before(client)],
         // The client has ended, or its processes are not shown.

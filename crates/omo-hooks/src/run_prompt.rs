@@ -1,8 +1,8 @@
-//! `/omo:cancel`, `/omo:report`, `/omo:retry` and `/omo:answer`, the work that runs on when its user stops, and the
-//! page of a run that has ended: answered by the `omo` beside this hook, which knows how runs work.
+//! `/omo:cancel`, `/omo:report`, `/omo:retry` and `/omo:answer`, background work, and pages of
+//! ended runs: answered by the `omo` beside this hook.
 //!
-//! The words go to it on standard input, sealed as typed by a person, and never near a shell. It has less time than the
-//! client gives the hook, and is ended with all of its children.
+//! The words go to it on standard input, sealed as typed by a person, never near a shell. It has
+//! less time than the client gives the hook, and is ended with all of its children.
 
 use std::path::Path;
 use std::time::Duration;
@@ -22,18 +22,18 @@ use omo_state::{env, open_run_marker};
 
 use crate::runtime::HookContext;
 
-/// Timeout of `omo`. The client gives the hook five seconds.
+/// The client gives the hook five seconds.
 const LIMIT: Duration = Duration::from_millis(3_500);
-/// Timeout of the offer of an open run to a new session: the session begins without it otherwise.
+/// A new session begins without a late offer.
 const OFFER_LIMIT: Duration = Duration::from_millis(1_500);
-/// Timeout of the page of a run that has ended: the ending is told without the page's path otherwise.
+/// An ending is told without a late page.
 const PAGE_LIMIT: Duration = Duration::from_secs(3);
-/// Maximum characters of a page's path that is shown.
+/// Characters of a page's path.
 const MAX_PATH_CHARS: usize = 1_000;
-/// Time of the hook beside `LIMIT`, to end `omo` and to say so.
+/// Time to end `omo` after its limit, and to say so.
 const SLACK: Duration = Duration::from_millis(700);
 
-/// Text for the user.
+/// For the user.
 pub fn answer(context: &HookContext, command: RunCommand, arguments: &str) -> String {
     match hand_over(context, command, arguments, LIMIT) {
         Ok(Answered::Ended {
@@ -60,8 +60,8 @@ pub fn answer(context: &HookContext, command: RunCommand, arguments: &str) -> St
     }
 }
 
-/// Obstacles of a command that executes a plan, as a screen; `None` without any, or where `omo` is late: then the
-/// command itself names them.
+/// Obstacles of a command that executes a plan, as a screen; `None` where `omo` is late: then the
+/// command names them.
 pub fn preview(context: &HookContext, name: &str, arguments: &str) -> Option<String> {
     screen(
         context,
@@ -70,7 +70,8 @@ pub fn preview(context: &HookContext, name: &str, arguments: &str) -> Option<Str
     )
 }
 
-/// Outcome of a short prompt behind the question of a plan run, for its user; `None` for a prompt to the model.
+/// The outcome of a short answer to a plan run's question, for its user; `None` for a prompt to the
+/// model.
 pub fn short_answer(context: &HookContext, session: &Session, prompt: &str) -> Option<String> {
     let waits = session
         .plan_run
@@ -83,8 +84,7 @@ pub fn short_answer(context: &HookContext, session: &Session, prompt: &str) -> O
     screen(context, RunCommand::ShortAnswer, &word)
 }
 
-/// The offer of the project's open plan run to a new session; `None` without one. A project without runs costs one look
-/// for a file.
+/// The offer of the project's open plan run. A project without runs costs one look for a file.
 pub fn offer(context: &HookContext) -> Option<String> {
     let root = context
         .root
@@ -107,7 +107,7 @@ pub fn offer(context: &HookContext) -> Option<String> {
     said.starts_with("[omo] the run ").then_some(said)
 }
 
-/// Answer of `omo` to the user, in lines; `None` for an empty or late one.
+/// The answer of `omo` in lines; `None` for an empty or late one.
 fn screen(context: &HookContext, command: RunCommand, arguments: &str) -> Option<String> {
     let Ok(Answered::Ended {
         status: Some(0),
@@ -116,18 +116,17 @@ fn screen(context: &HookContext, command: RunCommand, arguments: &str) -> Option
     else {
         return None;
     };
-    // Words of `omo` with those of the plan in them: lines, and nothing that moves a terminal.
+    // Words of a plan may be in it: nothing may move a terminal.
     let said = String::from_utf8_lossy(&said);
     let lines: Vec<String> = said.trim_end().lines().map(sanitize_line).collect();
     let screen = lines.join("\n");
     (!screen.trim().is_empty()).then_some(screen)
 }
 
-/// Reason why `omo` was not asked.
+/// The reason why `omo` was not asked.
 enum NoAnswer {
-    /// No project or session to ask about.
     NoPlace(&'static str),
-    /// Failed start of `omo`.
+    /// `omo` did not start.
     NotRun(String),
 }
 
@@ -142,12 +141,11 @@ fn hand_over(
             "no project folder is known here, or no id of this session",
         ));
     };
-    let missing = || {
+    let program = own_command::program().ok_or_else(|| {
         NoAnswer::NotRun(
             "`omo` is not there yet, or not beside the hooks of this plugin".to_owned(),
         )
-    };
-    let program = own_command::program().ok_or_else(missing)?;
+    })?;
     let state_home = context.env.state_home.as_deref();
     // The order holds for a short time, and this hook may have run checks.
     let order = TypedOrder::new((command, arguments), id, root, state_home, env::now())
@@ -160,16 +158,11 @@ fn hand_over(
         .map_err(|error| NoAnswer::NotRun(format!("`omo` cannot be started: {error}")))
 }
 
-/// Running plan runs of the project, one line for each; `None` without any. Only looked up where there may be one: the
-/// session's entry says so, or the repository has had runs. If `omo` is late, workers of the session's own run may
-/// still spend, and the line says so.
+/// Running plan runs of the project, a line each. Looked up only where the entry or the repository
+/// tells of runs. Where `omo` is late, workers of the session's run may still spend.
 pub fn at_work(context: &HookContext, plan: Option<&PlanRun>) -> Option<String> {
     let is_open = plan.is_some_and(PlanRun::is_open);
-    let has_runs = || {
-        let tree = context.root.as_deref().and_then(GitWorktree::find);
-        tree.is_some_and(|tree| tree.common.join("omo").join("runs").is_dir())
-    };
-    if !is_open && !has_runs() {
+    if !is_open && !has_runs(context) {
         return None;
     }
     match hand_over(context, RunCommand::AtWork, "", LIMIT) {
@@ -187,15 +180,19 @@ pub fn at_work(context: &HookContext, plan: Option<&PlanRun>) -> Option<String> 
     }
 }
 
-/// Reports the end of an agent with an unfinished task, so that the run goes on at once.
+fn has_runs(context: &HookContext) -> bool {
+    let tree = context.root.as_deref().and_then(GitWorktree::find);
+    tree.is_some_and(|tree| tree.common.join("omo").join("runs").is_dir())
+}
+
+/// Reports an agent that ended with an open task, so that the run continues at once.
 pub(crate) fn report_ended_agent(context: &HookContext, task: &str) {
     if let Err(NoAnswer::NotRun(why)) = hand_over(context, RunCommand::AgentEnded, task, LIMIT) {
         context.log_problem(&why);
     }
 }
 
-/// Writes the page of a run that has ended, and returns its path; `None` where that is late. The page shows recorded
-/// facts: without it the ending is the same.
+/// Writes the page of an ended run, and gives its path; `None` for a late one.
 pub(crate) fn write_page(context: &HookContext, run: &EndedRunName) -> Option<String> {
     let answered = hand_over(context, RunCommand::EndedPage, &run.to_text(), PAGE_LIMIT);
     watchdog::reset_limit();
@@ -212,7 +209,7 @@ pub(crate) fn write_page(context: &HookContext, run: &EndedRunName) -> Option<St
     (is_plain && Path::new(&path).is_absolute() && Path::new(&path).is_file()).then_some(path)
 }
 
-/// The stop's answer, with the work that it does not end behind it.
+/// The stop's answer, with the work that continues behind it.
 pub(crate) fn with_what_goes_on(
     context: &HookContext,
     session: Option<&Session>,
@@ -232,7 +229,7 @@ pub(crate) fn with_what_goes_on(
         .join("\n")
 }
 
-/// After Esc no hook runs: the next prompt tells of the plan run's work since.
+/// After Esc no hook runs: the next prompt tells the plan run's work.
 pub fn after_esc(
     context: &HookContext,
     session: &Session,

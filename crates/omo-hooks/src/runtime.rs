@@ -1,4 +1,4 @@
-//! The runtime of every hook: its input, its output, and the promise that there is no other.
+//! The runtime of every hook: its input, its output, and its only way to fail.
 
 use std::cell::Cell;
 use std::path::PathBuf;
@@ -10,7 +10,6 @@ use omo_claude::hook_input::stdin;
 use omo_claude::hook_output::HookAnswer;
 use omo_claude::project_clients::find_ancestor;
 use omo_core::log_entry::LogEntry;
-use omo_core::request_source::ClientProcess;
 use omo_core::session::id::SessionId;
 use omo_core::session::plan_run::PlanRun;
 use omo_core::session::rest::TurnTime;
@@ -31,13 +30,12 @@ use omo_state::{decision_log, hook_error_log, project_root, seal};
 
 use crate::handler_of;
 
-/// Timeout of one git: less than a hook's own, so that the hook can still name what is missing.
+/// Timeout of a git call, below a hook's own, so that the hook can still tell what is missing.
 const LONGEST_GIT: Duration = Duration::from_secs(12);
 
-/// Action of a hook on the input of its event.
 pub type Handler = fn(&HookContext, &HookInput) -> Result<(), HookError>;
 
-/// Reason why a hook said nothing although it might have had to.
+/// The reason why a hook said nothing.
 #[derive(Debug, thiserror::Error)]
 pub enum HookError {
     /// Unreadable input.
@@ -46,33 +44,27 @@ pub enum HookError {
     /// Input of another form than the client's.
     #[error("the hook's input: {0}")]
     Input(#[from] serde_json::Error),
-    /// Unusable state.
     #[error(transparent)]
     State(#[from] StateError),
 }
 
-/// Facts of a hook beside its input.
+/// Facts of a hook besides its input.
 #[derive(Debug)]
 pub struct HookContext {
-    /// Environment and time.
     pub env: ProcessEnv,
-    /// Event of the hook.
     pub event: HookEvent,
-    /// Session, for a valid id.
     pub session_id: Option<SessionId>,
-    /// Folder of the state, if known.
     pub root: Option<PathBuf>,
-    /// Calls of git by this hook.
+    /// Of this hook.
     pub git_calls: GitCalls,
-    /// `true` for a run that has just begun.
+    /// A run has just begun.
     pub run_has_begun: Cell<bool>,
-    /// Time of the turn, where this hook has read it and has not counted it.
     pub turn_time: Cell<TurnTime>,
 }
 
-/// Runs a hook to its end, with status `0`: a hook that fails must not fail its user's prompt.
+/// With status 0: a hook that fails must not fail its user's prompt.
 pub fn run_hook(event: HookEvent) -> ExitCode {
-    // With `panic = "abort"` the hook is all that runs of a panic: it turns a crash into silence.
+    // With `panic = "abort"` only this hook runs at a panic: it turns a crash into silence.
     std::panic::set_hook(Box::new(|_| watchdog::exit_hook()));
     termination::outlive_size_limit();
     let env = ProcessEnv::from_process();
@@ -97,7 +89,7 @@ pub fn run_hook(event: HookEvent) -> ExitCode {
 }
 
 fn handle(event: HookEvent, context: &mut HookContext) -> Result<(), HookError> {
-    // Set first: where even the input cannot be read, the log can be found.
+    // Set first, so that the log can be found even for unreadable input.
     context.root = project_root::find_root(context.env.project_dir.as_deref(), None);
     let bytes = stdin::read_json()?;
     let input = HookInput::parse(&bytes)?;
@@ -108,7 +100,8 @@ fn handle(event: HookEvent, context: &mut HookContext) -> Result<(), HookError> 
         .session_id
         .as_deref()
         .and_then(|id| SessionId::parse(id).ok());
-    // A session that a check has started has no run. An active one says that the project's settings are in a check.
+    // A check's own session has no run. An active run means that a check uses the project's
+    // settings.
     if context.env.in_check && context.peek_if_active()?.is_none() {
         return Ok(());
     }
@@ -128,7 +121,7 @@ impl HookContext {
         )
     }
 
-    /// The session's entry, read without the lock; `None` for a missing one.
+    /// Read without the lock.
     pub(crate) fn peek_session(&self) -> Result<Option<Session>, StateError> {
         let (Some(root), Some(id)) = (&self.root, &self.session_id) else {
             return Ok(None);
@@ -140,7 +133,7 @@ impl HookContext {
         Ok(session)
     }
 
-    /// The session's entry, if its run may be on. Most calls of most hooks end here: no lock, no write, no trace.
+    /// The entry of a possible run. Most hooks end here: no lock, no write, no trace.
     pub fn peek_if_active(&self) -> Result<Option<Session>, StateError> {
         let (Some(root), Some(id)) = (&self.root, &self.session_id) else {
             return Ok(None);
@@ -164,7 +157,6 @@ impl HookContext {
         Ok(session)
     }
 
-    /// Origin of the session's entry.
     pub fn provenance(&self, session: &Session) -> Result<EntryProvenance, StateError> {
         let (Some(root), Some(id)) = (&self.root, &self.session_id) else {
             return Ok(EntryProvenance::Foreign);
@@ -172,7 +164,7 @@ impl HookContext {
         state::provenance(root, id, session, self.env.state_home.as_deref())
     }
 
-    /// Place of the session in the state; `None` without a project or a session id.
+    /// `None` without a project or a session id.
     pub fn session_entry(&self) -> Result<Option<SessionEntry<'_>>, StateError> {
         let (Some(root), Some(id)) = (&self.root, &self.session_id) else {
             return Ok(None);
@@ -185,7 +177,7 @@ impl HookContext {
         }))
     }
 
-    /// [`HookContext::session_entry`] with a new folder where there is none.
+    /// [`HookContext::session_entry`] in a new folder, if needed.
     pub(crate) fn create_session_entry(&self) -> Result<Option<SessionEntry<'_>>, StateError> {
         let (Some(root), Some(id)) = (&self.root, &self.session_id) else {
             return Ok(None);
@@ -198,7 +190,7 @@ impl HookContext {
         }))
     }
 
-    /// Changes the entry of a session whose run is on, and notes that this hook ran; else nothing.
+    /// Changes the entry of an active run, and notes this hook.
     pub(crate) fn update_armed(&self, change: impl FnOnce(&mut Session)) -> Result<(), HookError> {
         if self.peek_if_active()?.is_none() {
             return Ok(());
@@ -233,7 +225,7 @@ impl HookContext {
         tail
     }
 
-    /// Appends a line to `hooks.log`.
+    /// To `hooks.log`.
     pub(crate) fn log_problem(&self, problem: &dyn std::fmt::Display) {
         if let Some(root) = &self.root {
             hook_error_log::append(root, self.env.now, self.event.name(), problem);
@@ -241,7 +233,7 @@ impl HookContext {
     }
 }
 
-/// Place of a session in the state: the folder, and the id of its entry.
+/// The folder of the state, and the id of an entry.
 #[derive(Debug)]
 pub struct SessionEntry<'a> {
     folder: GuardedFolder,
@@ -250,7 +242,6 @@ pub struct SessionEntry<'a> {
 }
 
 impl SessionEntry<'_> {
-    /// Changes the entry under the lock.
     pub fn update<T>(
         &self,
         deadline: Duration,
@@ -265,7 +256,7 @@ impl SessionEntry<'_> {
         };
         state::update(&self.folder, self.id, options, |session| {
             let (value, change) = change(session);
-            // An entry without decisive data needs no seal, and gets none by this.
+            // An entry without decisive data gets no seal.
             if change != EntryChange::Keep && seal::needs_seal(session) {
                 note_client(session);
             }
@@ -273,7 +264,7 @@ impl SessionEntry<'_> {
         })
     }
 
-    /// Changes the entry of an active run, and notes that this hook ran; `None` for a run that has ended meanwhile.
+    /// Changes the entry of an active run, and notes this hook; `None` for an ended run.
     pub(crate) fn update_armed<T>(
         &self,
         change: impl FnOnce(&mut Session) -> T,
@@ -295,33 +286,30 @@ impl SessionEntry<'_> {
         Ok(value.map(|value| (value, lock)))
     }
 
-    /// Appends to the decision log under the lock. A failure delays nothing.
+    /// Appends to the decision log under the lock; a failure delays nothing.
     pub fn log(&self, _lock: &StateLock, entry: &LogEntry) {
         if let Err(error) = decision_log::append(&self.folder, entry) {
             self.context.log_problem(&error);
         }
     }
 
-    /// Id of the session.
     pub fn id(&self) -> &SessionId {
         self.id
     }
 
-    /// Folder of the state.
     pub fn folder(&self) -> &GuardedFolder {
         &self.folder
     }
 }
 
-/// Records the client that runs this hook in the entry.
+/// Records the client of this hook.
 fn note_client(session: &mut Session) {
     let Some(pid) = env::client_pid() else { return };
-    let is_known = |known: &ClientProcess| {
-        known.pid == pid && start_mark(pid).as_ref() == Some(&known.start_mark)
-    };
-    if !session.clients.iter().any(is_known)
-        && let Some(client) = find_ancestor(pid)
-    {
+    let is_noted = session
+        .clients
+        .iter()
+        .any(|client| client.pid == pid && start_mark(pid).as_ref() == Some(&client.start_mark));
+    if !is_noted && let Some(client) = find_ancestor(pid) {
         session.note_client(client);
     }
 }

@@ -1,12 +1,11 @@
-//! `SessionEnd`: closes what must be closed. Says nothing; the client waits for about a second.
+//! `SessionEnd`: silent, since the client waits only for about a second.
 
 use omo_claude::hook_input::HookInput;
 use omo_core::session::VerdictKind;
 
 use crate::runtime::{HookContext, HookError};
 
-/// `/clear` drops the conversation, and with it its run. After any other end the session may be
-/// resumed, and then its run goes on.
+/// `/clear` drops the conversation with its run; otherwise the session may be resumed.
 pub(crate) fn handle(context: &HookContext, input: &HookInput) -> Result<(), HookError> {
     let cleared = input.reason.as_deref() == Some("clear");
     context.update_armed(|session| {

@@ -41,7 +41,7 @@ pub(crate) fn handle(context: &HookContext, input: &HookInput) -> Result<(), Hoo
     let tail = context.read_and_count(input, &session);
     context.update_armed(|session| {
         if input.transcript_path.is_some() && !compacted {
-            // A new process of the client has an empty queue, whatever the old one left behind.
+            // A new process of the client has an empty queue.
             session.transcript.offset = tail.end;
         }
     })
@@ -54,7 +54,7 @@ fn first_lines(id: &SessionId, plan: Option<&PlanRun>) -> String {
     })
 }
 
-/// Offers of this project: an unfinished task list, and an open plan run. The session's own run is told anyway.
+/// An open task list, and an open plan run other than the session's.
 fn offers(context: &HookContext, plan: Option<&PlanRun>) -> Vec<String> {
     let run = if plan.is_none() {
         run_prompt::offer(context)
@@ -67,7 +67,7 @@ fn offers(context: &HookContext, plan: Option<&PlanRun>) -> Vec<String> {
         .collect()
 }
 
-/// The unfinished task list of this project, in one line; `None` where that is the session's own open run.
+/// The open task list of this project, unless it is the session's own run.
 fn task_list_offer(context: &HookContext, plan: Option<&PlanRun>) -> Option<String> {
     let noted = task_list_note::read(context.root.as_deref()?, context.env.state_home.as_deref());
     let session = noted.unwrap_or_else(|error| {
@@ -81,8 +81,7 @@ fn task_list_offer(context: &HookContext, plan: Option<&PlanRun>) -> Option<Stri
     (!is_told).then(|| messages::plan::task_list_offer(&session))
 }
 
-/// Answer without an active run. The user, who alone goes on with an offer, reads it, and so does the model, which is
-/// asked about it.
+/// The answer without an active run, for the user, who alone accepts an offer, and for the model.
 fn answer_without_run(line: String, offer: Option<String>) -> HookAnswer {
     match offer {
         Some(offer) => HookAnswer::Notice {

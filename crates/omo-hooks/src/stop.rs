@@ -1,4 +1,4 @@
-//! `Stop`: the turn wants to end, and the table decides.
+//! `Stop`: the turn is about to end, and the table decides.
 
 mod verify_claim;
 
@@ -39,7 +39,8 @@ pub(crate) fn handle(context: &HookContext, input: &HookInput) -> Result<(), Hoo
     let Some(session) = context.peek_for_stop()? else {
         return Ok(());
     };
-    // Provenance of an active run is checked where something rests on it: before a claim is judged, and under the lock.
+    // An active run's provenance is checked where it matters: before a judgement, and under the
+    // lock.
     if !session.is_armed() && context.provenance(&session)? == EntryProvenance::Own {
         let line = stopped_outside::line(context, &session)?;
         match plan_notice::take(context, &session)? {
@@ -68,7 +69,7 @@ pub(crate) fn handle(context: &HookContext, input: &HookInput) -> Result<(), Hoo
     Ok(())
 }
 
-/// Gathers the facts of a Stop without the lock; `None` for a run that has ended meanwhile.
+/// The facts of a Stop without the lock; `None` for an ended run.
 fn gather(
     context: &HookContext,
     place: &SessionEntry,
@@ -87,7 +88,7 @@ fn gather(
         tokens: None,
         now: context.env.now,
     };
-    // The transcript is only read where there may be something to judge.
+    // Read only where there may be something to judge.
     facts.tokens = session
         .token_bound()
         .and(input.transcript_path.as_deref())
@@ -96,7 +97,7 @@ fn gather(
         facts.transcript = context.read_turn(input, session).0;
     }
     if needs_judgement(session, &facts) {
-        // No data of a foreign entry is run or believed: under the lock it is the end of the run.
+        // Nothing of a foreign entry is run or believed: under the lock it ends the run.
         if context.provenance(session)? == EntryProvenance::Own {
             let Some(outcome) = verify_claim::verify_claim(context, place, input, session) else {
                 return Ok(None);
@@ -111,15 +112,15 @@ fn gather(
     Ok(Some(facts))
 }
 
-/// A decision, its entry, and the plan run that its user is told of.
+/// A decision, its entry, and the plan run to tell of.
 struct Decided {
     decision: StopDecision,
     session: Session,
     plan: Option<PlanRun>,
 }
 
-/// Refreshes facts that could have changed since they were gathered about `session`, decides, and writes the decision
-/// into the entry.
+/// Refreshes facts that may have changed since they were gathered about `session`, decides, and
+/// writes the decision.
 fn decide_under_lock(
     context: &HookContext,
     place: &SessionEntry,
@@ -149,7 +150,7 @@ fn decide_under_lock(
     }
     entry.last_seen.note(context.event, context.env.now);
     facts.plan = context.own_plan_run(entry).cloned();
-    // Another run, or another judge, than the observed one: the next Stop is asked.
+    // Another run, or another judge, than observed: the next Stop is asked.
     if entry.ulw.started_at != session.ulw.started_at || facts.is_outdated(entry) {
         return (Ok(None), EntryChange::Write);
     }
@@ -204,7 +205,6 @@ fn decide_under_lock(
     )
 }
 
-/// Prints the decision, and logs it.
 fn answer(
     context: &HookContext,
     place: &SessionEntry,
@@ -229,8 +229,8 @@ fn answer(
     match (spoken, ended_at) {
         // The ending names the page, which shows the records below.
         (Some(ending), Some(_)) => context.print_at_timeout(ending),
-        // Printed before the lock is given back: a user who stops the run after that knows that no block comes
-        // any more. And before it is logged: a log on a busy disk may take longer than this hook may.
+        // Before the lock is released, so that a user who stops the run sees no later block, and
+        // before the log, which a busy disk may delay beyond this hook's time.
         (Some(answer), None) => answer.print(context.event),
         (None, _) => {}
     }
@@ -247,7 +247,7 @@ fn answer(
             .and_then(|findings| findings.files.as_deref())
             .filter(|files| !files.is_empty()),
     };
-    // With the decision that was just logged. A page of the run has less to show where this fails.
+    // With the logged decision; without it the page shows less.
     let _ = ended_runs::complete(
         place.folder(),
         place.id(),
@@ -263,7 +263,7 @@ fn answer(
     }
 }
 
-/// A Stop whose time runs out is let through and not counted, which is said and written down.
+/// A Stop whose time runs out is let through, not counted, told and logged.
 fn report_timeout(context: &HookContext, place: &SessionEntry, session: &Session) {
     const WHY: &str = "its time ran out before it was judged; it was let through uncounted";
     let Some(root) = context.root.clone() else {
@@ -297,8 +297,8 @@ fn report_timeout(context: &HookContext, place: &SessionEntry, session: &Session
     });
 }
 
-/// Waits for tool calls in the transcript before the lock is taken: they decide within the cooldown, and the latest may
-/// not be there yet.
+/// Waits for tool calls in the transcript, which may be late, before the lock is taken: they decide
+/// within the cooldown.
 fn wait_for_transcript(input: &HookInput, session: &Session) {
     const AT_MOST: Duration = Duration::from_millis(200);
     const LOOK_EVERY: Duration = Duration::from_millis(5);
@@ -315,9 +315,9 @@ fn wait_for_transcript(input: &HookInput, session: &Session) {
 }
 
 fn stop_event(input: &HookInput, session: &Session) -> StopEvent {
-    let said = match &input.last_assistant_message {
+    let message = match &input.last_assistant_message {
         Some(message) => read_claim(message),
-        // Only without the client's last message the transcript is asked.
+        // The transcript is asked only without the client's last message.
         None => input
             .transcript_path
             .as_deref()
@@ -326,7 +326,7 @@ fn stop_event(input: &HookInput, session: &Session) -> StopEvent {
     };
     StopEvent {
         from_subagent: input.is_from_subagent(),
-        claim: said,
+        claim: message,
         asks_a_person: env::is_attended()
             && input
                 .last_assistant_message
@@ -379,9 +379,10 @@ fn stop_answer(
         }),
         StopAction::Block(block) => {
             let reason = messages::block_reason(session, block, facts.claim(), facts.plan.as_ref());
-            let client = || env::client_agent().and_then(|agent| ClientVersion::of_agent(&agent));
             let as_context = match config::load(context.env.config_file.as_deref()).feedback {
-                FeedbackMode::Auto => client().is_some_and(ClientVersion::is_calm),
+                FeedbackMode::Auto => env::client_agent()
+                    .and_then(|agent| ClientVersion::of_agent(&agent))
+                    .is_some_and(ClientVersion::is_calm),
                 FeedbackMode::Block => false,
                 FeedbackMode::Context => true,
             };
@@ -395,7 +396,7 @@ fn stop_answer(
     }
 }
 
-/// End of a run, for its user and their terminal.
+/// For the user and their terminal.
 fn ending_answer(
     context: &HookContext,
     session: &Session,

@@ -1,5 +1,4 @@
-//! `StopFailure`: the turn ended in an API error. Says nothing; requests to the user wait for them, and the run rests
-//! until the next prompt.
+//! `StopFailure`: the turn ended in an API error. Silent; the run rests until the next prompt.
 
 use omo_claude::hook_input::HookInput;
 use omo_core::stop::api_error::{pause_reason, rest_reason};

@@ -1,4 +1,4 @@
-//! A run that was ended from outside of its session, with `omo stop`: the session says so at its next event, once.
+//! A run that `omo stop` ended outside of its session, which tells it once at its next event.
 
 use omo_core::messages;
 use omo_core::session::Session;
@@ -7,7 +7,7 @@ use omo_state::state::{CorruptPolicy, EntryChange};
 
 use crate::runtime::{HookContext, HookError};
 
-/// The line for the user; `None` for no line, or one that another process of the same hook has said.
+/// For the user; `None` where another process of the same hook told it.
 pub(crate) fn line(context: &HookContext, session: &Session) -> Result<Option<String>, HookError> {
     if !session.stop_continuation.is_untold {
         return Ok(None);

@@ -1,8 +1,7 @@
-//! `SubagentStop`: a subagent's turn ended. Says nothing, ever: any output here would make the subagent go on.
+//! `SubagentStop`: always silent, since any output would make the subagent continue.
 //!
-//! The verdict of an awaited reviewer is written down, and judged at the next Stop.
-//!
-//! Of a worker of a plan run, `omo` is told the task: one that ends without finishing would keep the session waiting.
+//! The verdict of an awaited reviewer is noted for the next Stop. `omo` is told the task of a plan
+//! run's worker, which would otherwise keep the session waiting.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -19,15 +18,15 @@ use crate::prompt_source;
 use crate::run_prompt;
 use crate::runtime::{HookContext, HookError};
 
-/// Agents for tasks of a plan run: those of this plugin, and those that its workflow starts.
+/// Agents for tasks of a plan run: this plugin's, and those of its workflow.
 const WORKERS: [&str; 3] = ["omo:worker", "omo:verifier", "workflow-subagent"];
-/// Maximum bytes of a transcript that is searched: behind a longer one the run waits until its own timeout.
+/// Of a searched transcript: with a longer one the run waits for its own timeout.
 const MAX_TRANSCRIPT_BYTES: u64 = 32 * 1024 * 1024;
-/// Time that the last message of an agent is waited for. It mostly comes within 80 ms, and the client ends this hook
+/// Wait for an agent's last message, which mostly comes within 80 ms; the client ends this hook
 /// after five seconds.
 const TRANSCRIPT_WAIT: Duration = Duration::from_secs(1);
 const READ_AGAIN: Duration = Duration::from_millis(20);
-/// Time to read the transcript once more.
+/// To read the transcript once more.
 const SLACK: Duration = Duration::from_secs(1);
 
 pub(crate) fn handle(context: &HookContext, input: &HookInput) -> Result<(), HookError> {
@@ -42,7 +41,8 @@ pub(crate) fn handle(context: &HookContext, input: &HookInput) -> Result<(), Hoo
         .last_assistant_message
         .as_deref()
         .filter(|_| input.agent_type.as_deref() == Some(REVIEWER));
-    // A client that the session's shell started reads any file from anywhere: its reviewer says nothing.
+    // A reviewer of a client that the session's shell started may have read anything: it does not
+    // count.
     let report = report.map(|report| {
         if prompt_source::is_below_session(context) {
             ""
@@ -94,7 +94,7 @@ fn agent_tokens(context: &HookContext, input: &HookInput) -> u64 {
     .used
 }
 
-/// Reports the task of an agent of the session's open plan run.
+/// The task of an agent of the session's open plan run.
 fn report_worker(context: &HookContext, input: &HookInput) {
     let session = match context.peek_session() {
         Ok(session) => session,
@@ -126,8 +126,8 @@ fn report_worker(context: &HookContext, input: &HookInput) {
     }
 }
 
-/// A transcript with its last message in it. The client writes it while the hook runs already, and before that neither
-/// the message is there nor, maybe, the ticket. A late one is taken as it is.
+/// A transcript with its last message, which the client may write during the hook, and with it the
+/// ticket. A late one is taken as it is.
 fn read_whole_transcript(
     path: &Path,
     last_message: &str,
@@ -147,29 +147,29 @@ fn read_whole_transcript(
     }
 }
 
-/// Task of a worker, by its transcript: the one that it was started for and, behind a blank, the last ticket that it
-/// read, or `-`. A ticket is a secret of its worker, so that no text about another task can name that one's.
+/// The worker's task by its transcript and, behind a blank, its last ticket, or `-`. A ticket is
+/// the worker's secret: no text about another task can name it.
 fn task_of_worker(transcript: &str) -> Option<String> {
-    let word = |rest: &str| -> String {
-        rest.chars()
-            .take(64)
-            .take_while(|letter| letter.is_ascii_alphanumeric() || "-_.".contains(*letter))
-            .collect()
-    };
     let task = transcript
         .split("omo agent start ")
         .nth(1)
-        .map(word)
+        .map(first_word)
         .filter(|task| !task.is_empty())?;
     // A brief shows with `TICKET` how a command is written.
-    let is_ticket = |ticket: &String| !ticket.is_empty() && ticket != "TICKET";
     let ticket = transcript
         .split("--ticket ")
         .skip(1)
-        .map(word)
-        .filter(is_ticket)
+        .map(first_word)
+        .filter(|ticket| !ticket.is_empty() && ticket != "TICKET")
         .last();
     Some(format!("{task} {}", ticket.as_deref().unwrap_or("-")))
+}
+
+fn first_word(text: &str) -> String {
+    text.chars()
+        .take(64)
+        .take_while(|letter| letter.is_ascii_alphanumeric() || "-_.".contains(*letter))
+        .collect()
 }
 
 #[cfg(test)]

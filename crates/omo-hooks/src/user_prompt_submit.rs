@@ -35,7 +35,7 @@ use crate::plan_runs::{self, PromptApproval};
 use crate::runtime::{HookContext, HookError};
 use crate::{prompt_source, run_prompt, stopped_outside};
 
-/// The user's way out waits longer for the lock than anything else: it has to get through.
+/// The user's way out has to get through.
 const STOP_DEADLINE: Duration = Duration::from_secs(1);
 
 pub(crate) fn handle(context: &HookContext, input: &HookInput) -> Result<(), HookError> {
@@ -52,7 +52,7 @@ pub(crate) fn handle(context: &HookContext, input: &HookInput) -> Result<(), Hoo
         Ok(answer) => (answer, Ok(())),
         Err(error) => (None, Err(error)),
     };
-    // The launcher requests this once, in the place of the first prompt after omo was built.
+    // The launcher requests this once, for the first prompt after omo was built.
     let ready = env::was_just_built()
         .then(|| messages::build_ready(env!("CARGO_PKG_VERSION"), env::has_local_bin_on_path()));
     if let Some(answer) = HookAnswer::with_line(ready, answer) {
@@ -64,7 +64,7 @@ pub(crate) fn handle(context: &HookContext, input: &HookInput) -> Result<(), Hoo
     outcome
 }
 
-/// Answer to a prompt, after all of its effects.
+/// The answer to a prompt, after all of its effects.
 fn answer(context: &HookContext, input: &HookInput) -> Result<Option<HookAnswer>, HookError> {
     let Some(prompt) = input.prompt.as_deref() else {
         return Ok(None);
@@ -72,7 +72,7 @@ fn answer(context: &HookContext, input: &HookInput) -> Result<Option<HookAnswer>
     let mut event = PromptEvent {
         prompt,
         prompt_id: input.prompt_id.as_deref(),
-        // Words of a plan must neither hold the session that works on it, against its supervisor, nor approve anything.
+        // Words of a plan must neither hold a worker's session nor approve anything.
         origin: if context.env.worker.is_some() || input.is_from_subagent() {
             PromptOrigin::Agent
         } else {
@@ -82,7 +82,7 @@ fn answer(context: &HookContext, input: &HookInput) -> Result<Option<HookAnswer>
         has_run: false,
     };
     let config = config::load(context.env.config_file.as_deref());
-    // A state that cannot be read holds nothing, and must not keep the user from anything.
+    // An unreadable state holds nothing, and must not keep the user from anything.
     let session = match context.peek_session() {
         Ok(session) => session,
         Err(error) => {
@@ -110,16 +110,16 @@ fn answer(context: &HookContext, input: &HookInput) -> Result<Option<HookAnswer>
         .filter(|_| !turns_on)
         .and_then(|session| stopped_outside_line(context, session));
     if let RequestSource::Model(route) = source {
-        // A prompt that the model goes on to read is answered beside it.
-        let is_read = matches!(
-            intent,
-            PromptIntent::Activate {
-                trigger: UlwTrigger::Keyword,
-                ..
-            }
-        );
-        let refusal = || messages::refusal_line(&messages::check_changes::not_from_person(route));
-        told = is_read.then(refusal).or(told);
+        // A prompt that the model still reads is refused beside it.
+        if let PromptIntent::Activate {
+            trigger: UlwTrigger::Keyword,
+            ..
+        } = intent
+        {
+            told = Some(messages::refusal_line(
+                &messages::check_changes::not_from_person(route),
+            ));
+        }
         intent = intent.limited_to_model(route);
     }
     let approved = match plan_runs::approve_commands(context, &intent) {
@@ -201,7 +201,7 @@ fn answer(context: &HookContext, input: &HookInput) -> Result<Option<HookAnswer>
     ))
 }
 
-/// The line of `stopped_outside`; an error keeps no prompt from its answer.
+/// An error keeps no prompt from its answer.
 fn stopped_outside_line(context: &HookContext, session: &Session) -> Option<String> {
     stopped_outside::line(context, session).unwrap_or_else(|error| {
         context.log_problem(&error);
@@ -216,7 +216,7 @@ fn depends_on_source(intent: &PromptIntent, event: &PromptEvent) -> bool {
         || event.has_run && *intent == PromptIntent::Nothing && is_question(event.prompt)
 }
 
-/// The user's settings, with those of one run. A task that goes on keeps its bounds.
+/// The user's settings, or the bounds of a task that continues.
 fn options(
     config: &UserConfig,
     context: &HookContext,
@@ -228,17 +228,18 @@ fn options(
         .as_deref()
         .map(|root| config.checks_for(root))
         .unwrap_or_default();
-    let is_own = |session: &&Session| {
-        context
-            .provenance(session)
-            .is_ok_and(|it| it == EntryProvenance::Own)
-    };
-    let goes_on = |session: &&Session| match request {
-        TaskRequest::Unnamed => session.continues_task(),
-        TaskRequest::Named => session.continues_task() && !session.stop_continuation.ended_task,
-        TaskRequest::New => false,
-    };
-    let (limits, review, prove) = match session.filter(goes_on).filter(is_own) {
+    let continued = session
+        .filter(|session| match request {
+            TaskRequest::Unnamed => session.continues_task(),
+            TaskRequest::Named => session.continues_task() && !session.stop_continuation.ended_task,
+            TaskRequest::New => false,
+        })
+        .filter(|session| {
+            context
+                .provenance(session)
+                .is_ok_and(|provenance| provenance == EntryProvenance::Own)
+        });
+    let (limits, review, prove) = match continued {
         Some(Session {
             limits,
             verification,
@@ -265,12 +266,11 @@ struct PromptContext<'a> {
     tail: TranscriptTail,
     session: Option<&'a Session>,
     approval_note: Option<String>,
-    /// `true` in plan mode.
     plan_mode: bool,
     prompt_id: Option<String>,
-    /// `true` for a prompt that a person typed, as far as can be told.
+    /// A person typed the prompt, as far as can be told.
     is_from_person: bool,
-    /// Condition of an active `/goal`.
+    /// The condition of an active `/goal`.
     goal: Option<String>,
 }
 
@@ -378,14 +378,13 @@ fn apply_decision(
     }))
 }
 
-/// Marks running checks as ended by the prompt.
 fn leave_checks(session: &mut Session) {
     if session.verification.phase == VerificationPhase::Checks {
         session.verification.phase = VerificationPhase::Working;
     }
 }
 
-/// `true` where nothing else has happened since the run was turned on; only read where that can matter.
+/// `true` where nothing happened since the run was started; read only where it matters.
 fn is_model_silent(input: &HookInput, session: Option<&Session>) -> bool {
     let untouched = session.filter(|session| session.is_armed() && session.is_untouched());
     let (Some(session), Some(path)) = (untouched, input.transcript_path.as_deref()) else {
@@ -394,7 +393,7 @@ fn is_model_silent(input: &HookInput, session: Option<&Session>) -> bool {
     model_has_spoken(path, session.transcript) == Some(false)
 }
 
-/// Turns ultrawork off, and says so, or that it could not be written down.
+/// Turns ultrawork off, and tells so, or that it could not be written.
 fn stop_run(
     prompt: &PromptContext,
     decision: &PromptDecision,
@@ -440,7 +439,7 @@ fn write_stop(
     let ((was_armed, session), lock) =
         place.update(STOP_DEADLINE, CorruptPolicy::MoveAside, |session| {
             let was_armed = session.is_armed();
-            // An entry that is ended here needs no proof, and is sealed in its new state.
+            // An entry that ends here needs no proof, and is sealed in its new state.
             seal::forget_unproved(context.env.state_home.as_deref(), place.id(), session, now);
             session.stop_continuation(reason, prompt.is_from_person, now);
             ((was_armed, session.clone()), EntryChange::Begin)

@@ -1,4 +1,4 @@
-//! Judging a claim: the checks are run and the review is looked for, with no lock held, and the results are judged.
+//! The judgement of a claim: checks and review, with no lock held.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -39,12 +39,11 @@ use crate::runtime::{HookContext, SessionEntry};
 
 const GIT_SLACK: Duration = Duration::from_secs(30);
 
-/// Time that a claim waits beside its own checks: for those of the start, with which they may share a port or a file, and
-/// for the comparison with the start.
+/// Wait of a claim besides its own checks: for the baseline, with which they may share a port or a
+/// file, and for the comparison.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Judges the claim of a session whose entry is omo's own; `None` where its run ended while the checks ran and the
-/// result is no longer needed.
+/// Judges the claim of a session whose entry is omo's own; `None` where its run ended meanwhile.
 pub(super) fn verify_claim(
     context: &HookContext,
     place: &SessionEntry,
@@ -134,14 +133,13 @@ pub(super) fn verify_claim(
         .unwrap_or(&settings.marks);
     let mut reviewer_facts = review::settings_changes(began_with, &settings.marks);
     let read = judge_reading(&session, input, place, root);
-    let is_known = |hook: &HookIntervention| {
+    let (known, new): (Vec<_>, Vec<_>) = read.hooks.into_iter().partition(|hook| {
         hook.is_of_plugin()
             || hook
                 .command
                 .as_deref()
                 .is_some_and(|command| settings.names_hook(command))
-    };
-    let (known, new): (Vec<_>, Vec<_>) = read.hooks.into_iter().partition(is_known);
+    });
     reviewer_facts.extend(new.iter().map(HookIntervention::fact));
     let findings = ClaimFindings {
         moved_from: files
@@ -180,7 +178,7 @@ pub(super) fn verify_claim(
         check = judge_claim(&session, findings);
     }
     if check.judgement == ClaimJudgement::Verified {
-        // For a later look at the run. Records of its start go with its end.
+        // For a later look at the run, whose records of the start go with its end.
         watchdog::extend_limit(GIT_SLACK);
         let changes = changes_of_run(
             context,
@@ -208,12 +206,12 @@ pub(super) fn verify_claim(
     )
 }
 
-/// Time from the request of a review in which an agreement waits for the answers of the checks without the change.
+/// Wait of an agreement, since its request, for the checks without the change.
 const REVIEW_PATIENCE: Duration = Duration::from_secs(60);
-/// How long a claim waits for it that is held to it.
+/// Wait of a claim that is held to the comparison.
 const REQUIRED_PATIENCE: Duration = Duration::from_secs(TOTAL_TIMEOUT_SECONDS as u64 / 2);
 
-/// Results of the checks without the change, as far as they are known in time. Started once all are green.
+/// The known results without the change; started once all checks are green.
 fn run_without_change(
     place: &SessionEntry,
     session: &Session,
@@ -244,14 +242,15 @@ fn run_without_change(
         .map(|result| result.record.counts)
         .collect();
     let question = ProofQuestion::new(tree, recorded, session, is_copy_decisive, counts);
-    // The checks and the comparison share the time that the client gives a Stop.
-    let left = Duration::from_secs(TOTAL_TIMEOUT_SECONDS.into()).saturating_sub(started.elapsed());
+    // Checks and comparison share the client's time for a Stop.
+    let remaining =
+        Duration::from_secs(TOTAL_TIMEOUT_SECONDS.into()).saturating_sub(started.elapsed());
     let patience = if needs_proof {
         REQUIRED_PATIENCE
     } else {
         patience_beside_review(session, tree, patience)
     };
-    let patience = patience.min(left);
+    let patience = patience.min(remaining);
     watchdog::extend_limit(patience + GIT_SLACK);
     let asked = ProofFolder::open(home, place.id()).and_then(|folder| {
         folder.ask(&question, watcher.root)?;
@@ -261,7 +260,7 @@ fn run_without_change(
     asked.unwrap_or_else(|error| Counterfactual::Failed(error.to_string()))
 }
 
-/// A reviewer is asked at once, and works beside the comparisons: its agreement waits for what is left of them.
+/// A reviewer works beside the comparison: its agreement waits for the rest.
 fn patience_beside_review(session: &Session, tree: &str, without_review: Duration) -> Duration {
     let verification = &session.verification;
     if !verification.review_wanted {
@@ -283,8 +282,8 @@ fn patience_beside_review(session: &Session, tree: &str, without_review: Duratio
     })
 }
 
-/// Environment of the run's start; `None` for a lost one. An older omo has kept none: then it is the present one, as it
-/// was then.
+/// The environment of the run's start; `None` for a lost one. An older omo kept none and took the
+/// present one.
 pub(super) fn run_environment(
     state_home: Option<&Path>,
     id: &SessionId,
@@ -308,7 +307,7 @@ fn work_files<'a>(context: &'a HookContext, root: &Path, session: &Session) -> W
     )
 }
 
-/// Content of each file, read once more, whatever the times say; `None` for another content than the judged one.
+/// The content of each file, read again; `None` where it is not the judged one.
 fn read_judged_files(files: &WorkFiles, judged: Option<&str>) -> Option<Vec<u8>> {
     watchdog::extend_limit(GIT_SLACK);
     let exact = files.exact_id();
@@ -317,8 +316,7 @@ fn read_judged_files(files: &WorkFiles, judged: Option<&str>) -> Option<Vec<u8>>
     Some(manifest.bytes_to_keep().unwrap_or_default().to_vec())
 }
 
-/// Maximum bytes of a reviewer's material: a bounded difference, short lines with a margin, and larger copies beside
-/// it.
+/// Of a reviewer's material: a bounded difference, short lines, and larger copies beside it.
 const MAX_MATERIAL_BYTES: u64 = 64 * 1024 * 1024;
 
 fn material_path(place: &SessionEntry) -> PathBuf {
@@ -328,7 +326,7 @@ fn material_path(place: &SessionEntry) -> PathBuf {
         .join(review_material::file_name(place.id()))
 }
 
-/// Mark of unchanged material, with all files beside it: the content, and that it was not another one for a while.
+/// The mark of unchanged material and its files: the content, and their identities.
 fn material_mark(place: &SessionEntry) -> Option<String> {
     watchdog::extend_limit(GIT_SLACK);
     let mark = read_material_mark(place);
@@ -337,29 +335,30 @@ fn material_mark(place: &SessionEntry) -> Option<String> {
 }
 
 fn read_material_mark(place: &SessionEntry) -> Option<String> {
-    let mark_of = |folder: &GuardedFolder, name: &str| {
-        let bytes = folder.read(name, MAX_MATERIAL_BYTES).ok()??;
-        Some(format!(
-            "{}:{}",
-            hex_digest(&bytes),
-            tree::file_identity(&folder.path().join(name))?
-        ))
-    };
-    let mut mark = mark_of(place.folder(), &review_material::file_name(place.id()))?;
+    let mut mark = file_mark(place.folder(), &review_material::file_name(place.id()))?;
     if let Some(whole) = place
         .folder()
         .open_folder(&review_material::versions_folder_name(place.id()))
         .ok()?
     {
         for name in whole.file_names("").ok()? {
-            let _ = write!(mark, "\n{name} {}", mark_of(&whole, &name)?);
+            let _ = write!(mark, "\n{name} {}", file_mark(&whole, &name)?);
         }
         mark = hex_digest(mark.as_bytes());
     }
     Some(mark)
 }
 
-/// Writes the reviewer's material, or the reason why it cannot be shown.
+fn file_mark(folder: &GuardedFolder, name: &str) -> Option<String> {
+    let bytes = folder.read(name, MAX_MATERIAL_BYTES).ok()??;
+    Some(format!(
+        "{}:{}",
+        hex_digest(&bytes),
+        tree::file_identity(&folder.path().join(name))?
+    ))
+}
+
+/// The error is the reason why the work cannot be shown.
 fn write_material(
     context: &HookContext,
     place: &SessionEntry,
@@ -376,7 +375,7 @@ fn write_material(
     );
     let changed = changes_of_run(context, root, place, session, &mut whole);
     let shown = with_copied_logs(&check.findings, place.folder(), &mut whole);
-    // Not even for a moment was another file there than the one that has the id.
+    // Not even for a moment were other files there than those of the id.
     let is_same = changed.is_ok() && before.is_some() && files.state() == before;
     let is_judged = before.is_some_and(|before| Some(before.id) == check.findings.tree);
     watchdog::reset_limit();
@@ -401,7 +400,7 @@ fn write_material(
     })
 }
 
-/// The findings, with the log of each check in a copy that belongs to the material.
+/// The findings, with copies of the logs beside the material.
 fn with_copied_logs(
     findings: &ClaimFindings,
     logs: &GuardedFolder,
@@ -434,7 +433,7 @@ fn changes_of_run(
     )
 }
 
-/// Agreement of a reviewer, judged by the client's record of it.
+/// A reviewer's agreement, judged by the client's record.
 #[derive(Default)]
 struct JudgedReading {
     refusal: Option<AgreementRefusal>,
@@ -452,7 +451,6 @@ impl JudgedReading {
     }
 }
 
-/// Judges the agreement, if one came.
 fn judge_reading(
     session: &Session,
     input: &HookInput,
@@ -504,7 +502,7 @@ fn judge_reading(
     })
 }
 
-/// Files whose copy in the material was not read in full.
+/// Files whose copy was not read in full.
 fn unread_copies(place: &SessionEntry, given: &AgentStart) -> Vec<String> {
     let folder = place
         .folder()
@@ -515,33 +513,31 @@ fn unread_copies(place: &SessionEntry, given: &AgentStart) -> Vec<String> {
         .as_ref()
         .and_then(|folder| folder.file_names("").ok())
         .unwrap_or_default();
-    let is_read = |name: &str| {
-        let content = folder
-            .as_ref()
-            .and_then(|folder| folder.read(name, MAX_MATERIAL_BYTES).ok()?);
-        let of_copy = given
-            .reads
-            .iter()
-            .filter(|(path, _)| path.file_name().is_some_and(|file| file == name));
-        let reads: Vec<String> = of_copy.map(|(_, text)| text.clone()).collect();
-        !reads.is_empty()
-            && review::is_read_whole(
-                &String::from_utf8_lossy(&content.unwrap_or_default()),
-                &reads,
-            )
-    };
-    let is_log = |name: &str| {
-        Path::new(name)
-            .extension()
-            .is_some_and(|ending| ending == "log")
-    };
-    let unread = names.iter().filter(|name| !is_log(name) && !is_read(name));
-    unread
+    names
+        .iter()
+        .filter(|name| {
+            Path::new(name)
+                .extension()
+                .is_none_or(|ending| ending != "log")
+        })
+        .filter(|name| {
+            let content = folder
+                .as_ref()
+                .and_then(|folder| folder.read(name, MAX_MATERIAL_BYTES).ok()?);
+            let reads: Vec<String> = given
+                .reads
+                .iter()
+                .filter(|(path, _)| path.file_name().is_some_and(|file| file == name.as_str()))
+                .map(|(_, text)| text.clone())
+                .collect();
+            let content = content.unwrap_or_default();
+            reads.is_empty() || !review::is_read_whole(&String::from_utf8_lossy(&content), &reads)
+        })
         .filter_map(|name| name.get(difference::DIGEST_CHARS + 1..).map(str::to_owned))
         .collect()
 }
 
-/// The client's record of a reviewer; `material` is the name of the file to read.
+/// The client's record of a reviewer; `material` is the file to read.
 fn reviewer_facts(
     reviewer: &Reviewer,
     given: AgentStart,
@@ -574,7 +570,7 @@ fn reviewer_facts(
     }
 }
 
-/// Waits for the client's record, which comes a little later: the prompt, the reads, and the result of the call.
+/// Waits for the client's record, which may be late: the prompt, the reads, and the call's result.
 fn wait_for_transcripts(judge: impl Fn() -> JudgedReading) -> JudgedReading {
     use AgreementRefusal::{ByAnother, NoTranscript, Unread};
     const AT_MOST: Duration = Duration::from_millis(500);
@@ -613,14 +609,17 @@ pub(super) fn present_tree_id(context: &HookContext, session: &Session) -> Optio
     state.map(|state| state.id)
 }
 
-/// Looks for the review in the transcript, where the event of its end was not seen.
+/// The review by the transcript, where the event of its end was not seen.
 fn look_for_review(session: &mut Session, input: &HookInput) {
     let verification = &mut session.verification;
     let (Some(asked), Some(path)) = (&verification.asked, input.transcript_path.as_deref()) else {
         return;
     };
-    let is_seen = |review: &Review| review.verdict != ReviewVerdict::Unclear;
-    if verification.review.as_ref().is_some_and(is_seen) {
+    let has_verdict = verification
+        .review
+        .as_ref()
+        .is_some_and(|review| review.verdict != ReviewVerdict::Unclear);
+    if has_verdict {
         return;
     }
     for report in transcript::read_agent_reports(path, asked.offset, REVIEWER) {
@@ -641,7 +640,7 @@ fn look_for_review(session: &mut Session, input: &HookInput) {
     }
 }
 
-/// Watcher of checks: shows them in the state, and ends them with the run.
+/// Shows running checks in the state, and ends them with the run.
 struct RunWatcher<'a> {
     context: &'a HookContext,
     place: &'a SessionEntry<'a>,
@@ -662,7 +661,7 @@ impl CheckWatcher for RunWatcher<'_> {
     }
 
     fn should_continue(&mut self) -> bool {
-        // A state that cannot be read holds no session: then its checks hold none either.
+        // An unreadable state holds no session, and no checks.
         state::peek(self.root, self.place.id())
             .is_ok_and(|session| session.is_some_and(|session| session.is_armed()))
     }

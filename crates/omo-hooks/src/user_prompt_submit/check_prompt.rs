@@ -1,4 +1,4 @@
-//! `/omo:check`: the judges of a claim are shown and changed, from the user's own words and without the model.
+//! `/omo:check`: the judges of a claim, shown and changed without the model.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -38,16 +38,16 @@ pub(super) fn run_check_command(
             name,
             timeout_seconds,
         } => {
-            let found = match offer_check(root, config.detection) {
-                Ok(found) => found,
+            let detected = match offer_check(root, config.detection) {
+                Ok(detected) => detected,
                 Err(none) => {
                     return Ok(refusal_line(&format!(
                         "{none}; type one: /omo:check add <command>"
                     )));
                 }
             };
-            match Check::from_user(name.as_deref(), found.command, *timeout_seconds) {
-                Ok(check) => add_check(context, &check, Some(found)),
+            match Check::from_user(name.as_deref(), detected.command, *timeout_seconds) {
+                Ok(check) => add_check(context, &check, Some(detected)),
                 Err(error) => Ok(refusal_line(&error.to_string())),
             }
         }
@@ -121,7 +121,7 @@ fn add_check(
     })
 }
 
-/// Accepts unusual facts about the last claim.
+/// Of the last claim.
 fn accept_checks(context: &HookContext, name: Option<&str>) -> Result<String, HookError> {
     change_session(context, |session| {
         let accepted = session.accept_unusual(name, ChangedBy::Typed, context.env.now);
@@ -153,21 +153,18 @@ fn approve(context: &HookContext, root: &Path, typed: Option<&str>) -> Result<St
     }
 }
 
-/// Commands that the user can agree to: those of the file, and then those of plans.
+/// Those of the file, and then those of plans.
 fn list_approvals(context: &HookContext, root: &Path, plans: &[PendingApproval]) -> String {
     let plans = plan_runs::approval_text(context, plans);
     // A file that only sets up worktrees asks for nothing here: plans do.
-    let asks = |repository: &RepositoryConfig| {
-        !repository.checks.is_empty() || !repository.problems.is_empty()
-    };
-    let of_file = RepositoryConfig::read(root).filter(asks).map(|repository| {
-        match repository.problems.first() {
-            Some(problem) => refusal_line(&problem.to_string()),
-            None if repository.is_approved(context.env.state_home.as_deref()) => {
-                "[omo] omo.toml is approved exactly as it is.".to_owned()
-            }
-            None => approval_text(context, &repository),
+    let repository = RepositoryConfig::read(root)
+        .filter(|repository| !repository.checks.is_empty() || !repository.problems.is_empty());
+    let of_file = repository.map(|repository| match repository.problems.first() {
+        Some(problem) => refusal_line(&problem.to_string()),
+        None if repository.is_approved(context.env.state_home.as_deref()) => {
+            "[omo] omo.toml is approved exactly as it is.".to_owned()
         }
+        None => approval_text(context, &repository),
     });
     let shown: Vec<String> = [of_file, plans].into_iter().flatten().collect();
     if shown.is_empty() {
@@ -177,7 +174,7 @@ fn list_approvals(context: &HookContext, root: &Path, plans: &[PendingApproval])
     }
 }
 
-/// Commands of the file, or the refusal of one too large.
+/// The commands of the file, or a refusal of too many.
 fn approval_text(context: &HookContext, repository: &RepositoryConfig) -> String {
     let shown = approval_request(
         &repository.checks,
@@ -224,8 +221,8 @@ fn approve_file(
         Ok(shown) => shown,
         Err(refusal) => return Ok(refusal),
     };
-    // Another content with the same beginning of its digest is not found by chance; to approve one that was searched
-    // for, its code has to be typed by the user.
+    // A content with the same beginning of its digest could only be searched for, and its user
+    // would have to type the code.
     if typed.len() < CODE_CHARS || !repository.digest.starts_with(typed) {
         return Ok(format!(
             "{}\n{shown}",

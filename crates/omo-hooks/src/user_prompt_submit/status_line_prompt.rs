@@ -1,5 +1,4 @@
-//! `/omo:statusline`: the settings that show a run in the client's status line, with the path of
-//! this omo in them.
+//! `/omo:statusline`: settings that show a run in the client's status line, with this omo's path.
 
 use std::path::{Path, PathBuf};
 
@@ -66,7 +65,7 @@ pub(super) fn answer(request: StatuslineRequest, state_home: Option<&Path>) -> S
     said.unwrap_or_else(|why| client_settings::status_line_unchanged(&place, &why))
 }
 
-/// Offer of a status line to a user without one of omo, who did not turn it off.
+/// The offer to a user without omo's status line, who did not turn it off.
 pub(super) fn offer(state_home: Option<&Path>) -> Option<String> {
     let settings = settings_file()?;
     let files = StatusLineFiles {
@@ -90,7 +89,7 @@ fn program_text() -> Result<String, &'static str> {
         .ok_or("the path of `omo` is not UTF-8, and settings cannot hold it")
 }
 
-/// A lasting path of the program: the one that the plugin keeps over updates, else that of the plugin.
+/// A lasting path of the program: one kept over updates, else the plugin's.
 fn program() -> Option<PathBuf> {
     let name = format!("omo{}", std::env::consts::EXE_SUFFIX);
     let folders = env::plugin_folders().into_iter().flatten();

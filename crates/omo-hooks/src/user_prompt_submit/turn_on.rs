@@ -1,4 +1,4 @@
-//! Turning ultrawork on by a prompt: the judges of the run, its record, and its announcement.
+//! Turning ultrawork on: the judges of the run, its record, and its announcement.
 
 use std::env::consts::EXE_EXTENSION;
 use std::path::Path;
@@ -35,9 +35,9 @@ use omo_state::trust::GivenApproval;
 use super::{PromptContext, status_line_prompt};
 use crate::runtime::{HookContext, HookError};
 
-/// Timeout of the look at the files: the client waits for five seconds in all.
+/// The client waits for five seconds in all.
 const SCOPE_LIMIT: Duration = Duration::from_secs(3);
-/// Timeout of git's answer about a repository of another user, before the files are looked at.
+/// Of git's answer about a repository of another user, before the files are looked at.
 const OWNER_LIMIT: Duration = Duration::from_secs(1);
 
 pub(super) fn activate(
@@ -54,7 +54,7 @@ pub(super) fn activate(
             reason: Some(reason.to_owned()),
             whole: true,
         };
-        // A failure here fails the new run too, and is said.
+        // A failure here fails the new run too, and is told.
         if let Err(error) = super::write_stop(prompt, &stop, Some(reason)) {
             context.log_problem(&error);
         }
@@ -79,7 +79,7 @@ pub(super) fn activate(
         ..activation.clone()
     };
     let written = write_activation(prompt, decision, activation, approval);
-    // Only now is there a log to write them to.
+    // Only now is there a log for them.
     for problem in &prompt.config.problems {
         context.log_problem(problem);
     }
@@ -98,7 +98,7 @@ pub(super) fn activate(
     )];
     let mut user = Vec::new();
     match written {
-        // Another process of the same hook has said everything.
+        // Another process of the same hook told everything.
         Ok(ActivationWrite::AlreadyWritten) => return None,
         Ok(ActivationWrite::Written(session, start)) => {
             let allowed = allowed_blocks(&session, context.env.client_block_cap);
@@ -175,18 +175,17 @@ fn missing_programs(context: &HookContext, checks: &[Check]) -> Vec<String> {
     let Some(root) = context.root.as_deref() else {
         return Vec::new();
     };
-    let line = |check: &Check| {
-        let why = missing_program(&check.command, root)?;
-        Some(messages::checks::cannot_run_yet(&check.command, &why))
-    };
     checks
         .iter()
         .filter(|check| check.origin == CheckOrigin::User)
-        .filter_map(line)
+        .filter_map(|check| {
+            let why = missing_program(&check.command, root)?;
+            Some(messages::checks::cannot_run_yet(&check.command, &why))
+        })
         .collect()
 }
 
-/// Asks git about the owner of the repository, within `OWNER_LIMIT`.
+/// Git's answer about the repository's owner, within [`OWNER_LIMIT`].
 fn ask_for_owner(root: &Path) -> Result<(), DubiousOwnership> {
     let Some(repository) = ForeignRepository::find(root) else {
         return Ok(());
@@ -197,7 +196,7 @@ fn ask_for_owner(root: &Path) -> Result<(), DubiousOwnership> {
     answer
 }
 
-/// The project's test command, for a run that no check judges.
+/// The project's test command, for a run without checks.
 fn check_offer(prompt: &PromptContext, session: &Session) -> Option<CheckOffer<'static>> {
     let root = prompt
         .context
@@ -218,17 +217,19 @@ pub(super) fn unrunnable_hook() -> Option<String> {
     (!is_there).then(|| program.display().to_string())
 }
 
-/// Judges of the run from its start.
 fn initial_checks(context: &HookContext, own: Vec<Check>) -> StartingChecks {
-    let gather =
-        |root| starting_checks::gather_checks(own, root, context.env.state_home.as_deref());
-    context.root.as_deref().map(gather).unwrap_or_default()
+    let state_home = context.env.state_home.as_deref();
+    context
+        .root
+        .as_deref()
+        .map(|root| starting_checks::gather_checks(own, root, state_home))
+        .unwrap_or_default()
 }
 
 enum ActivationWrite {
     Written(Box<Session>, RunStart),
     AlreadyWritten,
-    /// Written, without omo's seal: the next Stop believes none of it.
+    /// Without omo's seal: the next Stop believes none of it.
     Unsealed(String),
     NotHeld,
 }
@@ -296,8 +297,8 @@ fn write_activation(
     })
 }
 
-/// Settles the scope of counted files, and returns its name. Where git takes too long nothing is settled: then more
-/// files count, and never fewer.
+/// Settles the scope of counted files. Where git is late nothing is settled: more files count,
+/// never fewer.
 fn settle_scope(context: &HookContext) -> Option<String> {
     let (root, state_home) = (context.root.clone()?, context.env.state_home.clone());
     watchdog::extend_limit(SCOPE_LIMIT + Duration::from_secs(1));
@@ -318,12 +319,11 @@ fn settle_scope(context: &HookContext) -> Option<String> {
     Some(name)
 }
 
-/// Timeout of recording a project's files. The client gives the hook five seconds.
+/// The client gives the hook five seconds.
 const RECORDING_LIMIT: Duration = Duration::from_millis(3_500);
 
-/// Records the files that the run begins with, and has its checks count in the background what there is in them. Its
-/// user was answered already: where that takes too long nothing is recorded, which its reviewer reads, or counted, which
-/// the verdict says.
+/// Records the files of the start, and has the checks counted in the background. Its user was
+/// answered already: late records or counts are told by the review and the verdict.
 pub(super) fn record_and_count(context: &HookContext, transcript: Option<&Path>) {
     let (Some(root), Some(home), Some(id)) =
         (&context.root, &context.env.state_home, &context.session_id)
@@ -351,7 +351,7 @@ pub(super) fn record_and_count(context: &HookContext, transcript: Option<&Path>)
     }
 }
 
-/// The trace of another tool whose own loop may be on in this project.
+/// The trace of another tool whose loop may be on here.
 fn other_loop(root: &Path) -> Option<&'static str> {
     const TRACES: [&str; 3] = [
         ".claude/ralph-loop.local.md",
