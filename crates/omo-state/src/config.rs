@@ -1,8 +1,7 @@
-//! The user's configuration: `~/.config/omo/config.toml`. Everything in it is optional.
+//! The user's configuration, `~/.config/omo/config.toml`; everything in it is optional.
 //!
-//! A value that cannot be is left at its default and named with its line: the CLI shows that to
-//! the user, a hook writes it to its log. Only the user's own file is read: nothing in a
-//! repository can set any of this.
+//! An invalid value stays at its default and is named with its line, by the CLI or in a hook's log.
+//! Nothing in a repository can set any of this.
 
 pub mod check_toml;
 pub mod launcher_toml;
@@ -30,56 +29,46 @@ const KNOWN: &str =
 const MAX_WORKER_MB: u32 = 1_048_576;
 const MAX_BYTES: u64 = 64 * 1024;
 
-/// The user's settings: `~/.config/omo/config.toml`.
 #[derive(Clone, Debug, Default)]
 pub struct UserConfig {
-    /// Words that turn ultrawork on: `keywords`.
     pub keywords: Keywords,
-    /// Bounds of a run: `limits`.
     pub limits: RunLimits,
-    /// `stop.feedback`.
     pub feedback: FeedbackMode,
-    /// `verify.review`.
     pub review: ReviewSetting,
-    /// `verify.prove`: proof that the checks of a claim are red without the change.
+    /// `verify.prove`: a claim's checks must be red without the change.
     pub prove: ProveMode,
-    /// Files that checks write anew each time, from the top of a project: `verify.written_by_checks`.
+    /// `verify.written_by_checks`: files that checks write anew each time, from a project's top.
     pub written_by_checks: Vec<String>,
-    /// `verify.detect`.
     pub detection: CheckDetection,
-    /// `tasks.unlisted_files`.
     pub unlisted_files: UnlistedFiles,
-    /// The models of the agents of plans: `plans.models`, with `tasks` and `verifier`.
+    /// `plans.models`, with `tasks` and `verifier`.
     pub plan_models: PlanModels,
-    /// `worktrees.folder`: parent folder of the worktrees of parallel workers, in place of the
-    /// checkout.
+    /// `worktrees.folder`: parent of parallel workers' worktrees, instead of the checkout.
     pub worktree_folder: Option<PathBuf>,
-    /// Memory that is kept for each parallel worker of this machine, in MiB: `worktrees.memory_mb`.
+    /// `worktrees.memory_mb`: MiB that are kept for each parallel worker.
     pub worker_memory: Option<u32>,
-    /// `notify`.
     pub notify: NotifySetting,
-    /// `[launcher.NAME]` tables, by name.
+    /// `[launcher.NAME]` tables.
     pub launchers: BTreeMap<String, LauncherTable>,
-    /// The user's own checks, each with the one project that it is for, where it names one.
+    /// The user's checks, each with its only project, if it names one.
     pub checks: Vec<(Check, Option<PathBuf>)>,
-    /// Problems of the file, for `omo doctor`.
+    /// For `omo doctor`.
     pub problems: Vec<ConfigProblem>,
 }
 
-/// Form of a block for the client: `stop.feedback`.
+/// `stop.feedback`: the form of a block for the client.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum FeedbackMode {
-    /// As additional context where the client is known to show it calmly, as a blocking decision elsewhere.
+    /// `Context` for a client that shows it calmly, otherwise `Block`.
     #[default]
     Auto,
-    /// As a blocking decision. Every client understands it.
+    /// A blocking decision, which every client understands.
     Block,
-    /// As additional context: sent to the model once, and shown as feedback rather than as a
-    /// problem. Needs client 2.1.163.
+    /// Additional context: sent to the model once, and shown as feedback. Needs client 2.1.163.
     Context,
 }
 
-/// Review of each claim: `verify.review`.
+/// `verify.review`
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ReviewSetting {
     /// A review as well as the checks.
@@ -89,33 +78,31 @@ pub enum ReviewSetting {
     Off,
 }
 
-/// Search for the test command of a project, to offer it as a check: `verify.detect`.
+/// `verify.detect`: the search for a project's test command, as an offer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum CheckDetection {
-    /// An offer where no check judges a run.
+    /// For runs without a check.
     #[default]
     Offer,
     /// The user names every check.
     Off,
 }
 
-/// Fate of files that a task of a plan changes and does not list, where its work is committed:
-/// `tasks.unlisted_files`.
+/// `tasks.unlisted_files`: files that a task changes and does not list, at its commit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum UnlistedFiles {
-    /// Left out of the commit; the task fails where its check needs them.
+    /// Left out; the task fails where its check needs them.
     #[default]
     Fail,
-    /// Committed where the Touch list of the session allows them; the others as in `Fail`.
+    /// Committed where the session's Touch list allows them; others as in `Fail`.
     Include,
 }
 
-/// Signals of a terminal for a run that has ended or waits for its user: `notify`.
+/// `notify`: signals of a terminal for a run that ended or waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NotifySetting {
-    /// Terminal bell: `notify.bell`.
     pub bell: bool,
-    /// Desktop notification, where the terminal can: `notify.desktop`.
+    /// Where the terminal can.
     pub desktop: bool,
 }
 
@@ -129,29 +116,24 @@ impl Default for NotifySetting {
 }
 
 impl UserConfig {
-    /// Memory that is kept for each parallel worker, in MiB.
+    /// MiB that are kept for each parallel worker.
     pub fn worker_mb(&self) -> u64 {
         self.worker_memory.unwrap_or(1_024).into()
     }
 
-    /// The user's own checks for one project.
     pub fn checks_for(&self, root: &Path) -> Vec<Check> {
-        let is_for =
-            |project: &Option<PathBuf>| project.as_deref().is_none_or(|project| project == root);
         self.checks
             .iter()
-            .filter(|(_, project)| is_for(project))
+            .filter(|(_, project)| project.as_deref().is_none_or(|project| project == root))
             .map(|(check, _)| check.clone())
             .collect()
     }
 }
 
-/// One thing that is wrong with the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConfigProblem {
-    /// Path of the configuration.
     pub file: PathBuf,
-    /// Line from 1; `None` for the whole file.
+    /// From 1; `None` for the whole file.
     pub line: Option<usize>,
     /// The fault and its remedy.
     pub message: String,
@@ -162,13 +144,13 @@ const SHOWN_CHARS: usize = 400;
 impl fmt::Display for ConfigProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let line = self.line.map(|line| format!(":{line}")).unwrap_or_default();
-        // The file may hold anything, and what is quoted of it is shown on a terminal.
+        // The file may hold anything, and the message is shown on a terminal.
         let message = sanitize(&self.message, SHOWN_CHARS);
         write!(f, "{}{line}: {message}", self.file.display())
     }
 }
 
-/// Reads the file; where there is none, everything is at its default.
+/// Without a file everything is at its default.
 pub fn load(file: Option<&Path>) -> UserConfig {
     let Some(file) = file else {
         return UserConfig::default();
@@ -198,7 +180,7 @@ fn read(path: &Path) -> Result<Option<String>, String> {
         .map_err(|_| "is not UTF-8".to_owned())
 }
 
-/// Reads the text of a configuration; `file` is only named in problems.
+/// `file` is only named in problems.
 pub fn parse(text: &str, file: &Path) -> UserConfig {
     let mut reader = ConfigReader {
         text,
@@ -479,7 +461,7 @@ fn whole_number(value: &Spanned<DeValue>) -> Option<u32> {
         .and_then(|number| u32::from_str_radix(number.as_str(), number.radix()).ok())
 }
 
-/// The line, from 1, that a byte of a text stands on.
+/// The line, from 1, of a byte.
 pub fn line_at(text: &str, offset: usize) -> usize {
     text.get(..offset).unwrap_or_default().matches('\n').count() + 1
 }

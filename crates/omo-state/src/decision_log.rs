@@ -1,4 +1,4 @@
-//! The decision log beside the state: one JSON line for every decision, rotated at 1 MiB.
+//! The decision log beside the state: a JSON line for each decision, rotated at 1 MiB.
 
 use std::collections::BTreeMap;
 
@@ -8,21 +8,19 @@ use omo_core::timestamp::Timestamp;
 
 use crate::files::folder::{FolderError, GuardedFolder};
 
-/// The log's name; the rotated one has `.1` after it.
+/// The rotated log is `decisions.jsonl.1`.
 pub const FILE: &str = "decisions.jsonl";
-/// At this size the log is rotated.
 pub const ROTATE_AT: u64 = 1024 * 1024;
 const MAX_BYTES: u64 = ROTATE_AT * 2;
 
-/// Appends a line. Callers hold the lock, so that lines and rotation do not cross.
+/// Callers hold the lock, so that lines and rotation do not cross.
 pub fn append(folder: &GuardedFolder, entry: &LogEntry) -> Result<(), FolderError> {
     let mut line = serde_json::to_string(entry).unwrap_or_default();
     line.push('\n');
     folder.append(FILE, line.as_bytes(), ROTATE_AT)
 }
 
-/// All lines that can be read, the rotated ones first. A half-written or foreign line is passed
-/// over.
+/// All readable lines, the rotated ones first; half-written and foreign lines are skipped.
 pub fn read_all(folder: &GuardedFolder) -> Result<Vec<LogEntry>, FolderError> {
     Ok(DecisionLogReader::default()
         .read_on(folder)?
@@ -30,26 +28,24 @@ pub fn read_all(folder: &GuardedFolder) -> Result<Vec<LogEntry>, FolderError> {
         .collect())
 }
 
-/// Whole lines of the log.
 #[derive(Debug, Default)]
 pub struct LogLines([Vec<u8>; 2]);
 
 impl LogLines {
-    /// Entries parsed one by one: many lines take no more memory than their bytes.
+    /// Parsed one by one: many lines take no more memory than their bytes.
     pub fn entries(&self) -> impl Iterator<Item = LogEntry> {
         self.0.iter().flat_map(|bytes| parse(bytes))
     }
 }
 
-/// Incremental reader of `decisions.jsonl`.
+/// An incremental reader of [`FILE`].
 #[derive(Debug, Default)]
 pub struct DecisionLogReader {
     offset: Option<u64>,
 }
 
 impl DecisionLogReader {
-    /// The lines that were added since the last time; the first time, all of them. A log that was
-    /// rotated meanwhile is read from its start.
+    /// The lines since the last call; the first time, and after a rotation, all of them.
     pub fn read_on(&mut self, folder: &GuardedFolder) -> Result<LogLines, FolderError> {
         let rotated = match self.offset {
             None => folder
@@ -60,7 +56,7 @@ impl DecisionLogReader {
         let (start, mut bytes) = folder
             .read_from(FILE, self.offset.unwrap_or(0), MAX_BYTES)?
             .unwrap_or_default();
-        // The last line may be half written: it is read the next time.
+        // A half-written last line is read the next time.
         bytes.truncate(memchr::memrchr(b'\n', &bytes).map_or(0, |at| at + 1));
         self.offset = Some(start + bytes.len() as u64);
         Ok(LogLines([rotated, bytes]))
@@ -109,7 +105,7 @@ pub fn read_since(
     Ok(entries)
 }
 
-/// The last decision about each session, by its id. No more of the log than these is held at once.
+/// The last decision about each session, by its id; no more of the log is held at once.
 ///
 /// # Errors
 ///
@@ -123,7 +119,6 @@ pub fn last_decisions(folder: &GuardedFolder) -> Result<BTreeMap<String, LogEntr
     Ok(last)
 }
 
-/// The last decision about one session.
 pub fn last_decision(folder: &GuardedFolder, id: &str) -> Result<Option<LogEntry>, FolderError> {
     Ok(last_decisions(folder)?.remove(id))
 }

@@ -1,13 +1,11 @@
-//! Records of ended runs, one JSON file each: verdict, sealed entry, the end of each check's
-//! output, decisions; beside it the difference that was proved. Kept for a month.
+//! Records of ended runs, one JSON file each: verdict, sealed entry, ends of outputs, decisions,
+//! and beside it the proved difference. Kept for a month.
 //!
-//! The file bears a seal of its own, over all that it holds and the digest of what lies beside it:
-//! pages show these texts under the verdict. It is written after the texts, and whole or not at
-//! all: a process that is ended in between leaves a run of which less was kept, and none that looks
-//! changed.
+//! Pages show these texts under the verdict, so the record bears a seal over all of it and the
+//! digests of what lies beside it. It is written after the texts, whole or not at all: a process
+//! that is killed in between leaves less, and nothing that looks changed.
 //!
-//! In `claude -p` nothing that a hook says is printed: these files and `omo verify --last` are how
-//! a script learns of the end.
+//! `claude -p` prints nothing of a hook: scripts read these files, or `omo verify --last`.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -24,91 +22,83 @@ use crate::decision_log;
 use crate::files::folder::{FolderError, GuardedFolder};
 use crate::seal::{SealKey, UNSEALED_RECORDS, hex_digest, of_project};
 
-/// The folder in the state folder of a project.
+/// In the state folder of a project.
 pub const FOLDER: &str = "ended";
 const KEPT_MILLIS: i64 = 31 * 24 * 60 * 60 * 1_000;
-/// Maximum of ended runs in a project's `ended` folder.
+/// Of a project.
 const MAX_RUNS: usize = 100;
-/// Maximum bytes of all check logs of a run.
+/// Of all logs of a run's checks.
 const MAX_LOG_BYTES: u64 = 128 * 1024;
-/// Maximum bytes of a difference.
 const MAX_DIFFERENCE_BYTES: usize = 256 * 1024;
 const MAX_DECISION_BYTES: usize = 256 * 1024;
-/// Maximum bytes of a record.
 const MAX_FILE_BYTES: u64 = 4 * 1024 * 1024;
 const RECORD: &str = "json";
 const DIFFERENCE: &str = "diff";
 const FILES: &str = "files";
 const MAX_FILES_BYTES: u64 = 32 * 1024 * 1024;
 
-/// A run that has ended.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct EndedRun {
-    /// Session id.
     pub session: String,
-    /// Moment of the verdict.
+    /// Time of the verdict.
     pub ended_at: Timestamp,
-    /// `VerdictKind` at the end.
     pub verdict: VerdictKind,
-    /// The work was proved done.
     pub proved: bool,
     /// The closing message for the user.
     pub said: String,
-    /// The entry of the session as it was then, with its seal.
+    /// As of then, with its seal.
     pub entry: Session,
-    /// The end of what each check printed last, by the name of the check.
+    /// The end of each check's output, by the check's name.
     pub logs: BTreeMap<String, String>,
-    /// Decisions of the run, as logged by then.
+    /// As logged by then.
     #[serde(default)]
     pub decisions: Vec<LogEntry>,
-    /// Digest of the kept difference; `None` without one.
+    /// Digest of the kept difference.
     #[serde(default)]
     pub difference: Option<String>,
-    /// Digest of the kept contents of the verified files; `None` without them.
+    /// Digest of the kept contents of the verified files.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub files: Option<String>,
-    /// Seal over all other fields.
+    /// Over all other fields.
     #[serde(default)]
     pub seal: Option<String>,
 }
 
-/// Integrity of an [`EndedRun`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RecordSeal {
     /// As omo left it.
     Holds,
-    /// Changed by something else than omo.
+    /// By something else than omo.
     Changed,
-    /// Only the entry was sealed when the run ended ([`crate::seal`], version 2).
+    /// Only the entry was sealed at the end of the run ([`crate::seal`], version 2).
     NotSealed,
 }
 
-/// Difference of an ended run, as far as it is left.
+/// The difference of an ended run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum KeptDifference {
-    /// Text, as a reviewer reads it.
+    /// As a reviewer reads it.
     Text(String),
-    /// Never kept.
     NotKept,
-    /// Changed by something else than omo.
+    /// By something else than omo.
     Changed,
     /// Kept once, and missing now.
     Gone,
 }
 
 impl EndedRun {
-    /// A holding seal of the entry, with the key in `state_home`.
+    /// `true` for an entry whose seal holds with the key in `state_home`.
     pub fn is_own(&self, state_home: Option<&Path>) -> bool {
         let key = SealKey::find(state_home).ok().flatten();
         key.is_some_and(|key| self.entry_version(&key).is_some())
     }
 
-    /// Integrity of the rest of the record; `Changed` where the entry is not omo's own.
+    /// The seal of the record; `Changed` for a foreign entry.
     pub fn record_seal(&self, key: &SealKey) -> RecordSeal {
         match (self.entry_version(key), &self.seal) {
             (Some(_), Some(seal)) if key.is_mac(&self.sealed_bytes(), seal) => RecordSeal::Holds,
-            // The entry tells that there was none: taking it out of a file that has one does not help.
+            // The sealed entry tells that there was none: removing one does not help.
             (Some(UNSEALED_RECORDS), None) => RecordSeal::NotSealed,
             _ => RecordSeal::Changed,
         }
@@ -131,7 +121,7 @@ impl EndedRun {
         .unwrap_or_default()
     }
 
-    /// The name of its file: nothing decides about it but what the entry's seal is for.
+    /// From what the entry's seal covers.
     fn file_name(&self, extension: &str) -> Option<String> {
         Some(file_name(
             &self.session,
@@ -141,11 +131,11 @@ impl EndedRun {
     }
 }
 
-/// Keeps a run that has just ended, and forgets those that are too old or too many.
+/// Keeps a run that has just ended, and removes old and surplus ones.
 ///
 /// # Errors
 ///
-/// Where it cannot be written. The run has ended all the same.
+/// Where it cannot be written; the run has ended all the same.
 pub(crate) fn keep(
     folder: &GuardedFolder,
     id: &SessionId,
@@ -160,7 +150,7 @@ pub(crate) fn keep(
     };
     let key = SealKey::find(state_home).ok().flatten();
     if key.is_none() && session.seal.is_some() {
-        // A passing error of the key: a record kept without a seal would look changed.
+        // A passing error of the key: a record without a seal would look changed.
         return Ok(());
     }
     let ended = match folder.open_folder(FOLDER)? {
@@ -184,20 +174,19 @@ pub(crate) fn keep(
     forget_old(&ended, verdict.at)
 }
 
-/// Files kept beside the record of a verified run.
+/// Files beside the record of a verified run.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct KeptWork<'a> {
-    /// Difference of the proved work.
     pub difference: Option<&'a str>,
-    /// Contents of the files that were verified.
+    /// Contents of the verified files.
     pub files: Option<&'a [u8]>,
 }
 
-/// Adds to what is kept of a run that has just ended its work, and the decision that ended it, which is logged after that.
+/// Adds the work of a run that has just ended, and its last decision, which is logged later.
 ///
 /// # Errors
 ///
-/// Where it cannot be written: less of the run is kept then.
+/// Where it cannot be written; less of the run is kept then.
 pub fn complete(
     folder: &GuardedFolder,
     id: &SessionId,
@@ -216,14 +205,14 @@ pub fn complete(
         return Ok(());
     };
     run.decisions = read_decisions(folder, id, &run.entry);
-    let keep = |extension, bytes: &[u8]| {
-        keep_beside(&ended, &file_name(id.as_str(), ended_at, extension), bytes)
-    };
-    run.difference = work
-        .difference
-        .map(|text| keep(DIFFERENCE, &bounded_difference(text)))
-        .transpose()?;
-    run.files = work.files.map(|files| keep(FILES, files)).transpose()?;
+    if let Some(difference) = work.difference {
+        let name = file_name(id.as_str(), ended_at, DIFFERENCE);
+        run.difference = Some(keep_beside(&ended, &name, &bounded_difference(difference))?);
+    }
+    if let Some(files) = work.files {
+        let name = file_name(id.as_str(), ended_at, FILES);
+        run.files = Some(keep_beside(&ended, &name, files)?);
+    }
     write_record(&ended, Some(&key), run)
 }
 
@@ -236,7 +225,7 @@ fn write_record(
     let text = serde_json::to_string_pretty(&run).unwrap_or_default();
     let name = file_name(&run.session, run.ended_at, RECORD);
     ended.remove(&name)?;
-    // No temporary file: no later write would have its name, and clear it. Half a file is passed over by its readers.
+    // No temporary file, which no later write would clear; readers skip half a file.
     ended.append(&name, text.as_bytes(), u64::MAX)
 }
 
@@ -245,9 +234,11 @@ fn read_decisions(folder: &GuardedFolder, id: &SessionId, session: &Session) -> 
         .ulw
         .started_at
         .or(session.verdict.as_ref().map(|verdict| verdict.at));
-    let read =
-        |began| decision_log::read_since(folder, id.as_str(), began, MAX_DECISION_BYTES).ok();
-    began.and_then(read).unwrap_or_default()
+    began
+        .and_then(|began| {
+            decision_log::read_since(folder, id.as_str(), began, MAX_DECISION_BYTES).ok()
+        })
+        .unwrap_or_default()
 }
 
 fn bounded_difference(difference: &str) -> Vec<u8> {
@@ -265,15 +256,16 @@ fn keep_beside(ended: &GuardedFolder, name: &str, bytes: &[u8]) -> Result<String
     Ok(hex_digest(bytes))
 }
 
-/// Contents of the files that an ended run was verified with; `None` where not kept, or changed
-/// since.
+/// Contents of the verified files; `None` where they were not kept, or changed since.
 pub fn read_files(
     folder: &GuardedFolder,
     run: &EndedRun,
     state_home: Option<&Path>,
 ) -> Option<Vec<u8>> {
-    let is_sealed = |key: &SealKey| run.record_seal(key) == RecordSeal::Holds;
-    SealKey::find(state_home).ok().flatten().filter(is_sealed)?;
+    let key = SealKey::find(state_home).ok().flatten()?;
+    if run.record_seal(&key) != RecordSeal::Holds {
+        return None;
+    }
     let bytes = folder
         .open_folder(FOLDER)
         .ok()??
@@ -282,56 +274,56 @@ pub fn read_files(
     (run.files.as_deref() == Some(&*hex_digest(&bytes))).then_some(bytes)
 }
 
-/// Difference of an ended run. Without a seal of the record it is taken as it lies there.
+/// The difference of an ended run; unsealed records are read as they are.
 pub fn read_difference(folder: &GuardedFolder, run: &EndedRun, seal: RecordSeal) -> KeptDifference {
-    let read = || {
-        let name = run.file_name(DIFFERENCE)?;
-        folder
-            .open_folder(FOLDER)
-            .ok()??
-            .read(&name, MAX_FILE_BYTES)
-            .transpose()
-    };
     match (seal, &run.difference) {
         (RecordSeal::Changed, _) => KeptDifference::Changed,
         (RecordSeal::Holds, None) => KeptDifference::NotKept,
-        (RecordSeal::Holds, Some(digest)) => match read() {
+        (RecordSeal::Holds, Some(digest)) => match read_difference_file(folder, run) {
             None => KeptDifference::Gone,
             Some(Ok(bytes)) if hex_digest(&bytes) == *digest => text_of(&bytes),
             Some(_) => KeptDifference::Changed,
         },
-        (RecordSeal::NotSealed, _) => match read() {
+        (RecordSeal::NotSealed, _) => match read_difference_file(folder, run) {
             Some(Ok(bytes)) => text_of(&bytes),
             _ => KeptDifference::NotKept,
         },
     }
 }
 
+fn read_difference_file(
+    folder: &GuardedFolder,
+    run: &EndedRun,
+) -> Option<Result<Vec<u8>, FolderError>> {
+    let name = run.file_name(DIFFERENCE)?;
+    folder
+        .open_folder(FOLDER)
+        .ok()??
+        .read(&name, MAX_FILE_BYTES)
+        .transpose()
+}
+
 fn text_of(bytes: &[u8]) -> KeptDifference {
     KeptDifference::Text(String::from_utf8_lossy(bytes).into_owned())
 }
 
-/// The names sort as the runs ended.
+/// Names sort as the runs ended.
 fn file_name(session: &str, ended_at: Timestamp, extension: &str) -> String {
     format!("{}-{session}.{extension}", ended_at.to_file_name())
 }
 
 fn read_logs(folder: &GuardedFolder, session: &Session) -> BTreeMap<String, String> {
     let share = MAX_LOG_BYTES / session.checks.len().max(1) as u64;
-    let log = |name: &str| {
-        let bytes = folder
-            .read_end(&format!("check-{name}.log"), share)
-            .ok()??;
-        Some((
-            name.to_owned(),
-            String::from_utf8_lossy(&bytes).into_owned(),
-        ))
-    };
     session
         .checks
         .iter()
         .filter(|check| check.last.is_some())
-        .filter_map(|check| log(&check.name))
+        .filter_map(|check| {
+            let log = format!("check-{}.log", check.name);
+            let bytes = folder.read_end(&log, share).ok()??;
+            let text = String::from_utf8_lossy(&bytes).into_owned();
+            Some((check.name.clone(), text))
+        })
         .collect()
 }
 
@@ -360,8 +352,8 @@ fn run_files(ended: &GuardedFolder) -> Result<Vec<String>, FolderError> {
     Ok(names)
 }
 
-/// The runs of a project that have ended, the last one first. What cannot be read is passed over, and so is a file under
-/// another name than its entry tells: it is none that omo wrote there.
+/// The ended runs of a project, the last one first. Unreadable files are skipped, and so are those
+/// under another name than omo gave them.
 ///
 /// # Errors
 ///
@@ -379,7 +371,6 @@ pub fn read_all(folder: &GuardedFolder) -> Result<impl Iterator<Item = EndedRun>
         .filter_map(move |name| read_record(folder, ended.as_ref()?, &name)))
 }
 
-/// The run of a session that ended at this moment.
 pub fn read(folder: &GuardedFolder, id: &SessionId, ended_at: Timestamp) -> Option<EndedRun> {
     read_record(
         folder,
@@ -388,7 +379,7 @@ pub fn read(folder: &GuardedFolder, id: &SessionId, ended_at: Timestamp) -> Opti
     )
 }
 
-/// One of another project, or whose entry bears no seal, tells nothing: omo could not seal it when the run ended, or something else wrote it.
+/// `None` for a record of another project, or without a seal on its entry.
 fn read_record(folder: &GuardedFolder, ended: &GuardedFolder, name: &str) -> Option<EndedRun> {
     let run: EndedRun = serde_json::from_slice(&ended.read(name, MAX_FILE_BYTES).ok()??).ok()?;
     let entry = of_project(folder.project(), run.entry.clone());

@@ -1,4 +1,4 @@
-//! The one place where the environment and the clock come in.
+//! The environment and the clock: the one place that reads them.
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
@@ -8,43 +8,42 @@ use omo_core::timestamp::Timestamp;
 
 use crate::platform;
 
-/// Environment of a process: variables and clock, read once.
+/// The variables and the clock of a process, read once.
 #[derive(Clone, Debug)]
 pub struct ProcessEnv {
     /// The time at which the process began to decide.
     pub now: Timestamp,
-    /// `CLAUDE_PROJECT_DIR`: the folder that the client was started in.
+    /// `CLAUDE_PROJECT_DIR`: the folder in which the client was started.
     pub project_dir: Option<PathBuf>,
-    /// `CLAUDE_CODE_SESSION_ID`: the session that a command runs in.
+    /// `CLAUDE_CODE_SESSION_ID`: the session of a command.
     pub session_id: Option<String>,
-    /// `CLAUDE_CODE_STOP_HOOK_BLOCK_CAP`, where it is set and not 0.
+    /// `CLAUDE_CODE_STOP_HOOK_BLOCK_CAP`, if it is not 0.
     pub client_block_cap: Option<u32>,
     /// `OMO_DISABLE=1`: omo does nothing.
     pub disabled: bool,
-    /// `OMO_CHECK=1`: started by a check. Nothing of omo runs within a check.
+    /// `OMO_CHECK=1`: started by a check, in which nothing of omo runs.
     pub in_check: bool,
-    /// `OMO_WORKER`, beside `OMO_RUN`: omo has started this session as that worker of a plan, and no person
+    /// `OMO_WORKER`, beside `OMO_RUN`: omo started this session as that worker, and no person
     /// writes its prompts.
     pub worker: Option<WorkerIdentity>,
-    /// `config.toml` of the user.
+    /// The user's `config.toml`.
     pub config_file: Option<PathBuf>,
-    /// State home of the user, such as `~/.local/state`.
+    /// Such as `~/.local/state`.
     pub state_home: Option<PathBuf>,
-    /// `CLAUDECODE` or the session's id is set: a model's shell, or a hook.
+    /// `CLAUDECODE` or a session's id is set: a model's shell, or a hook.
     pub in_session: bool,
 }
 
-/// The part of a run that omo has started this session for.
+/// The part of a run for which omo started this session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WorkerIdentity {
-    /// Run id: `OMO_RUN`.
+    /// `OMO_RUN`
     pub run: String,
-    /// Group id of the plan: `OMO_WORKER`.
+    /// `OMO_WORKER`: the group of the plan.
     pub worker: String,
 }
 
 impl ProcessEnv {
-    /// Reads the environment and the clock of this process.
     pub fn from_process() -> Self {
         let session_id = text("CLAUDE_CODE_SESSION_ID");
         Self {
@@ -55,7 +54,7 @@ impl ProcessEnv {
                 .filter(|cap| *cap > 0),
             disabled: text("OMO_DISABLE").is_some_and(|value| value == "1"),
             in_check: text("OMO_CHECK").is_some_and(|value| value == "1"),
-            // Hardly any session has a first one, and none of those needs to look for the second.
+            // Hardly any session has the first, and only those look for the second.
             worker: text("OMO_RUN").and_then(|run| {
                 Some(WorkerIdentity {
                     run,
@@ -70,7 +69,7 @@ impl ProcessEnv {
     }
 }
 
-/// The clock; a moment before 1970 counts as 1970.
+/// A time before 1970 counts as 1970.
 #[expect(
     clippy::disallowed_methods,
     reason = "this is where the clock comes in"
@@ -91,47 +90,44 @@ pub fn file_time() -> SystemTime {
     SystemTime::now()
 }
 
-/// Data home of the user, such as `~/.local/share`. No hook asks for it.
+/// Such as `~/.local/share`; no hook asks for it.
 pub fn data_home() -> Option<PathBuf> {
     platform::data_home()
 }
 
-/// `CLAUDE_CONFIG_DIR`, or `.claude` in the user's home.
+/// `CLAUDE_CONFIG_DIR`, or `~/.claude`.
 pub fn client_home() -> Option<PathBuf> {
     path("CLAUDE_CONFIG_DIR").or_else(|| Some(home()?.join(".claude")))
 }
 
-/// The home of the user.
 pub fn home() -> Option<PathBuf> {
     std::env::home_dir().filter(|path| path.is_absolute())
 }
 
-/// `OMO_READY`: a launcher has waited for this program to be built, and its user has to hear of it.
-/// Only the hook of prompts asks.
+/// `OMO_READY`: a launcher waited for this program to be built, as its user is told by the hook of
+/// prompts.
 pub fn was_just_built() -> bool {
     text("OMO_READY").is_some()
 }
 
-/// A client with a terminal whose user wants colours. In `claude -p` a program reads what hooks
-/// say.
+/// `true` for a client in a terminal with colours; in `claude -p` a program reads the hooks' words.
 pub fn has_coloured_client() -> bool {
     text("CLAUDE_CODE_ENTRYPOINT").is_some_and(|entry| entry == "cli")
         && text("NO_COLOR").is_none()
         && text("TERM").is_none_or(|terminal| terminal != "dumb")
 }
 
-/// `false` in a session that is known to have no person at it, such as that of `claude -p`.
+/// `false` in a session without a person, such as that of `claude -p`.
 pub fn is_attended() -> bool {
     text("CLAUDE_CODE_SESSION_ATTENDED").is_none_or(|set| set != "0")
         && text("CLAUDE_CODE_ENTRYPOINT").is_none_or(|entry| !entry.starts_with("sdk"))
 }
 
-/// `~/.local/bin`, where omo is linked for terminals, on `PATH`.
+/// `~/.local/bin`, in which omo is linked for terminals.
 pub fn has_local_bin_on_path() -> bool {
     home().is_some_and(|home| is_on_path(&home.join(".local").join("bin")))
 }
 
-/// `folder` as an entry of `PATH`.
 pub fn is_on_path(folder: &Path) -> bool {
     #[expect(
         clippy::disallowed_methods,
@@ -141,53 +137,50 @@ pub fn is_on_path(folder: &Path) -> bool {
     std::env::split_paths(&path).any(|entry| entry == folder)
 }
 
-/// `TZ`: the time zone that the user wants times in.
+/// `TZ`: the user's time zone.
 pub fn time_zone() -> Option<String> {
     text("TZ")
 }
 
-/// `COLUMNS`: maximum width of lines, whatever they are written to.
+/// `COLUMNS`: maximum width of lines.
 pub fn columns() -> Option<usize> {
     text("COLUMNS")?.parse().ok().filter(|columns| *columns > 0)
 }
 
-/// Host name of this machine.
 pub fn host_name() -> Option<String> {
     let told = std::fs::read_to_string("/proc/sys/kernel/hostname").ok();
     told.or_else(|| text("HOSTNAME"))
         .or_else(|| text("COMPUTERNAME"))
 }
 
-/// User id of this process; `None` on Windows.
+/// `None` on Windows.
 pub fn user_number() -> Option<u32> {
     platform::user_number()
 }
 
-/// `OMO_ROOT`: the worktree of a session that omo has started to work on a group of a plan.
+/// `OMO_ROOT`: the worktree of a session that works on a group of a plan.
 pub fn worker_root() -> Option<PathBuf> {
     path("OMO_ROOT")
 }
 
-/// The folders of the plugin that a hook belongs to, where they are known: first the one that it
-/// keeps over its updates, then the one that it is in.
+/// The folders of the hook's plugin: the one that it keeps over updates, and its own.
 pub fn plugin_folders() -> [Option<PathBuf>; 2] {
     ["CLAUDE_PLUGIN_DATA", "CLAUDE_PLUGIN_ROOT"].map(path)
 }
 
-/// Every variable of this process, for those that it starts.
+/// For the processes that this one starts.
 pub fn variables() -> Vec<(OsString, OsString)> {
     std::env::vars_os().collect()
 }
 
-/// Equality of variable names by the rules of the system: on Windows `Path` is `PATH`.
+/// Equality of variable names: on Windows `Path` is `PATH`.
 pub fn is_variable_named(variable: &OsStr, name: &str) -> bool {
     variable
         .to_str()
         .is_some_and(|variable| platform::same_variable(variable, name))
 }
 
-/// Absolute path in the variable `name`; `None` for a relative one, which would depend on the
-/// folder of the process.
+/// The absolute path in a variable; a relative one would depend on the process's folder.
 pub(crate) fn path(name: &str) -> Option<PathBuf> {
     #[expect(
         clippy::disallowed_methods,
@@ -208,12 +201,12 @@ fn text(name: &str) -> Option<String> {
         .filter(|value| !value.is_empty())
 }
 
-/// `AI_AGENT`: the client and its version, such as `claude-code_2-1-332_harness`.
+/// `AI_AGENT`, such as `claude-code_2-1-332_harness`.
 pub fn client_agent() -> Option<String> {
     text("AI_AGENT")
 }
 
-/// `CLAUDE_PID`: the client's own process, which lives as long as its session does.
+/// `CLAUDE_PID`: the client's process, which lives as long as its session.
 pub fn client_pid() -> Option<u32> {
     text("CLAUDE_PID")?.parse().ok()
 }

@@ -1,4 +1,4 @@
-//! A work tree of git, and what can be read of it without git.
+//! A work tree, as far as it can be read without git.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
@@ -12,47 +12,43 @@ use crate::files::regular_file;
 use crate::platform;
 
 const MAX_LINE: u64 = 8 * 1024;
-/// Bytes read of `packed-refs`.
+/// Of `packed-refs`.
 const MAX_PACKED: u64 = 64 * 1024 * 1024;
 const MAX_LINKED: usize = 1_000;
 
 /// A work tree with its git folders.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GitWorktree {
-    /// Top folder.
     pub top: PathBuf,
-    /// Git folder with the index of this work tree.
+    /// With the index of this work tree.
     pub git: PathBuf,
-    /// Git folder with the objects, which several work trees may share.
+    /// With the objects, which several work trees may share.
     pub common: PathBuf,
 }
 
-/// A work tree among those of its repository, wherever its folder lies.
+/// A work tree among those of its repository, wherever it lies.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum WorktreeIdentity {
-    /// The main one.
     Main,
-    /// A linked one, by what tells git's own folder of it from a later one of the same name.
+    /// By what tells git's folder of it from a later one of the same name.
     Linked(String),
 }
 
 impl GitWorktree {
-    /// `WorktreeIdentity` of this one.
     pub fn identity(&self) -> WorktreeIdentity {
-        let real = |path: &Path| fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-        if real(&self.git) == real(&self.common) {
+        if real_path(&self.git) == real_path(&self.common) {
             return WorktreeIdentity::Main;
         }
         WorktreeIdentity::Linked(folder_identity(&self.git))
     }
 
-    /// The work tree that a folder lies in.
+    /// The work tree of a folder.
     pub fn find(folder: &Path) -> Option<Self> {
         folder.ancestors().find_map(Self::at)
     }
 
-    /// The work tree whose top this is.
+    /// The work tree with this top.
     pub fn at(top: &Path) -> Option<Self> {
         let dot = top.join(".git");
         let kind = fs::metadata(&dot).ok()?;
@@ -61,7 +57,7 @@ impl GitWorktree {
         } else {
             linked(top, &read_line(&dot)?)?
         };
-        // A folder that only looks like one is none; git would wait for a HEAD that is a FIFO.
+        // `HEAD` must be a file: git would wait for a FIFO.
         let head = git.join("HEAD");
         head.symlink_metadata().ok()?;
         if fs::metadata(head).is_ok_and(|head| !head.is_file()) {
@@ -76,14 +72,12 @@ impl GitWorktree {
         })
     }
 
-    /// Equality of the repositories of two work trees, by their common folder without links.
+    /// `true` for the same common folder, without links.
     pub fn is_of_same_repository(&self, other: &Self) -> bool {
-        let real =
-            |tree: &Self| fs::canonicalize(&tree.common).unwrap_or_else(|_| tree.common.clone());
-        real(self) == real(other)
+        real_path(&self.common) == real_path(&other.common)
     }
 
-    /// The tops of all work trees of this repository that are there, this one first.
+    /// The tops of the repository's existing work trees, this one first.
     pub fn all_tops(&self) -> Vec<PathBuf> {
         let folders = fs::read_dir(self.common.join("worktrees"))
             .into_iter()
@@ -98,10 +92,12 @@ impl GitWorktree {
             .into_iter()
             .chain(linked)
             .filter(|top| *top != self.top);
-        let is_one =
-            |top: &PathBuf| Self::at(top).is_some_and(|tree| tree.is_of_same_repository(self));
         std::iter::once(self.top.clone())
-            .chain(others.filter(is_one))
+            .chain(
+                others.filter(|top| {
+                    Self::at(top).is_some_and(|tree| tree.is_of_same_repository(self))
+                }),
+            )
             .collect()
     }
 }
@@ -116,13 +112,17 @@ fn linked_top(folder: &Path) -> Option<PathBuf> {
     Some(dot.parent()?.to_owned())
 }
 
-/// `gitdir: path`, as a worktree and a submodule have it in place of a folder.
+fn real_path(path: &Path) -> PathBuf {
+    fs::canonicalize(path).unwrap_or_else(|_| path.to_owned())
+}
+
+/// `gitdir: path`, which a worktree and a submodule have instead of a folder.
 fn linked(top: &Path, line: &str) -> Option<PathBuf> {
     Some(top.join(line.strip_prefix("gitdir:")?.trim()))
 }
 
 impl GitWorktree {
-    /// The commit that is checked out; `None` where there is none yet, or it cannot be told.
+    /// The commit that is checked out, if known.
     pub fn head(&self) -> Option<String> {
         let head = read_line(&self.git.join("HEAD"))?;
         let Some(name) = head.strip_prefix("ref: ") else {
@@ -155,9 +155,8 @@ impl GitWorktree {
     }
 }
 
-/// Mark that tells the repository of a folder from a later one at the same path: inode and moment
-/// of creation, neither of which a clone has in common with another. A work tree has that of its
-/// repository, and a folder without one its own.
+/// A mark that differs for a later repository at the same path, or a clone: inode and time of
+/// creation of the repository, or of a folder without one.
 pub(crate) fn repository_identity(folder: &Path) -> String {
     folder_identity(
         &GitWorktree::find(folder).map_or_else(|| folder.to_owned(), |tree| tree.common),
@@ -171,14 +170,14 @@ pub(crate) fn project_mark(root: &Path) -> ProjectMark {
     }
 }
 
-/// A project with this `ProjectMark`.
+/// `true` for the project of a [`ProjectMark`].
 pub(crate) fn is_project(root: &Path, mark: &ProjectMark) -> bool {
     mark.path == root.to_string_lossy() || mark.folder == folder_identity(root)
 }
 
-/// Inode and birth time of a folder; empty without one.
+/// Inode and time of creation; empty without a folder.
 fn folder_identity(folder: &Path) -> String {
-    // Not every file system knows when it made a folder.
+    // Not every file system knows the time of creation.
     let made = platform::made_at(folder).and_then(|made| made.duration_since(UNIX_EPOCH).ok());
     let Ok(found) = fs::metadata(folder) else {
         return String::new();

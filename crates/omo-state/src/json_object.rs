@@ -1,4 +1,4 @@
-//! A JSON object whose values travel byte for byte: what omo does not know, it does not touch.
+//! A JSON object whose values stay byte for byte.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -6,22 +6,22 @@ use std::fmt;
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
-/// Maximum members of an object: a state of 4 MiB that omo wrote has fewer sessions.
+/// Maximum members; a state of 4 MiB by omo has fewer.
 pub(crate) const MAX_MEMBERS: usize = 5_000;
 
-/// The members of an object in their order, each value as it was written.
+/// Members in their order, each value as it was written.
 #[derive(Debug, Default)]
 pub struct JsonObject<'a> {
     members: Vec<(Cow<'a, str>, Cow<'a, str>)>,
 }
 
 impl<'a> JsonObject<'a> {
-    /// Reads an object; its values are checked to be JSON and not looked into.
+    /// Values are checked to be JSON, and not parsed.
     pub fn parse(text: &'a str) -> serde_json::Result<Self> {
         serde_json::from_str(text)
     }
 
-    /// The value of a member. Of a name that stands twice, the last counts.
+    /// Of a name that stands twice, the last value counts.
     pub fn get(&self, name: &str) -> Option<&str> {
         self.members
             .iter()
@@ -30,8 +30,7 @@ impl<'a> JsonObject<'a> {
             .map(|(_, value)| value.as_ref())
     }
 
-    /// The value of a member that still is as it was read, for as long as the text it was read
-    /// from. Of a name that stands twice, the last counts.
+    /// [`JsonObject::get`] of an unchanged value, borrowed from the text.
     pub(crate) fn get_as_written(&self, name: &str) -> Option<&'a str> {
         match self.members.iter().rev().find(|(key, _)| key == name) {
             Some((_, Cow::Borrowed(value))) => Some(value),
@@ -39,7 +38,7 @@ impl<'a> JsonObject<'a> {
         }
     }
 
-    /// Adds a member as it was written; an error beyond `MAX_MEMBERS`.
+    /// An error beyond [`MAX_MEMBERS`].
     pub(crate) fn push<E: Error>(
         &mut self,
         name: Cow<'a, str>,
@@ -54,7 +53,7 @@ impl<'a> JsonObject<'a> {
         Ok(())
     }
 
-    /// Sets a member in its place, or at the end; `value` is JSON.
+    /// Replaces a member, or appends it; `value` is JSON.
     pub fn set(&mut self, name: &str, value: String) {
         let last = self.members.iter().rposition(|(key, _)| key == name);
         match last.and_then(|at| self.members.get_mut(at)) {
@@ -65,19 +64,17 @@ impl<'a> JsonObject<'a> {
         }
     }
 
-    /// Keeps the members for which `keep` says so.
     pub fn retain(&mut self, mut keep: impl FnMut(&str, &str) -> bool) {
         self.members.retain(|(key, value)| keep(key, value));
     }
 
-    /// The members, in order.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
         self.members
             .iter()
             .map(|(key, value)| (key.as_ref(), value.as_ref()))
     }
 
-    /// The object as JSON, with `separator` between members.
+    /// JSON with `separator` between members.
     pub fn to_json(&self, separator: &str) -> String {
         let mut json = String::with_capacity(self.json_len(separator));
         self.write_json(&mut json, separator, |json, _, value| json.push_str(value));
@@ -92,7 +89,7 @@ impl<'a> JsonObject<'a> {
         members.sum::<usize>() + 2
     }
 
-    /// Writes the object as JSON; `write` gets each member's name and value.
+    /// Writes JSON; `write` gets each member's name and value.
     pub(crate) fn write_json(
         &self,
         json: &mut String,
@@ -111,8 +108,7 @@ impl<'a> JsonObject<'a> {
         json.push('}');
     }
 
-    /// Lays `new` over this object: a member of `new` replaces the old one, two objects are laid
-    /// over each other, and what only the old one has stays.
+    /// Merges `new` into this object: its members replace old ones, and two objects are merged.
     pub(crate) fn lay_over(&mut self, new: &JsonObject<'_>) {
         for (name, value) in new.iter() {
             let merged = self.get(name).and_then(|old| merge(old, value));
@@ -121,10 +117,9 @@ impl<'a> JsonObject<'a> {
     }
 }
 
-/// Two objects laid over each other; `None` where either is no object.
+/// `None` where either is no object.
 fn merge(old: &str, new: &str) -> Option<String> {
-    let is_object = |text: &str| text.starts_with('{');
-    if !is_object(old) || !is_object(new) {
+    if !old.starts_with('{') || !new.starts_with('{') {
         return None;
     }
     let (mut merged, new) = (JsonObject::parse(old).ok()?, JsonObject::parse(new).ok()?);
@@ -133,8 +128,10 @@ fn merge(old: &str, new: &str) -> Option<String> {
 }
 
 fn push_quoted(json: &mut String, key: &str) {
-    let is_plain = |byte: u8| byte.is_ascii_graphic() && byte != b'"' && byte != b'\\';
-    if key.bytes().all(is_plain) {
+    let is_plain = key
+        .bytes()
+        .all(|byte| byte.is_ascii_graphic() && byte != b'"' && byte != b'\\');
+    if is_plain {
         json.extend(["\"", key, "\""]);
     } else {
         json.push_str(&serde_json::Value::from(key).to_string());
@@ -161,7 +158,7 @@ impl<'de: 'a, 'a> Deserialize<'de> for JsonObject<'a> {
     }
 }
 
-/// Member name, borrowed where it holds no escape.
+/// A member's name, borrowed where it holds no escape.
 pub(crate) struct MemberKey<'a>(pub(crate) Cow<'a, str>);
 
 impl<'de: 'a, 'a> Deserialize<'de> for MemberKey<'a> {

@@ -1,8 +1,7 @@
-//! The files of omo: the lock, the runtime state and its seal, the decision log, the user's
-//! configuration and approvals, and the tail of a transcript.
+//! The files of omo: lock, state, seal, decision log, configuration, approvals, and transcripts.
 //!
-//! All that is read here may be hostile: a symbolic link, a FIFO, a file of gigabytes, JSON of
-//! another version. None of it may make a hook hang, write elsewhere, or hold a session.
+//! All input may be hostile: a link, a FIFO, gigabytes, JSON of another version. None of it may
+//! make a hook hang, write elsewhere, or hold a session.
 
 pub mod config;
 pub mod decision_log;

@@ -1,7 +1,5 @@
-//! The marker that a plan run is open in a project, for the start of a session of the client.
-//!
-//! Where a run stands is in its ledger, which is not looked up at every start of a session. This one small file says
-//! that it is worth asking. It decides nothing: one that a repository brings along only has the ledgers asked.
+//! The marker of an open plan run in a project: a small file that the start of a session looks for.
+//! It decides nothing: with one of a repository, the ledgers are asked.
 
 use std::path::Path;
 
@@ -11,11 +9,9 @@ use crate::files::folder::{FolderError, GuardedFolder};
 pub const FILE: &str = "open-plan-run";
 const MAX_BYTES: u64 = 1_024;
 
-/// The marker `open-plan-run` in the state folder of a project.
-///
 /// # Errors
 ///
-/// The folder of the state cannot be read.
+/// Where the folder of the state cannot be read.
 pub fn is_set(root: &Path) -> Result<bool, FolderError> {
     let Some(folder) = GuardedFolder::open_state(root)? else {
         return Ok(false);
@@ -23,11 +19,11 @@ pub fn is_set(root: &Path) -> Result<bool, FolderError> {
     Ok(folder.read(FILE, MAX_BYTES)?.is_some())
 }
 
-/// Sets the marker of a project, or removes it. Nothing is written where it is so already.
+/// Sets or removes the marker of a project, unless it is so already.
 ///
 /// # Errors
 ///
-/// The folder of the state cannot be read or written.
+/// Where the folder of the state cannot be read or written.
 pub fn set(root: &Path, is_open: bool) -> Result<(), FolderError> {
     if is_set(root)? == is_open {
         return Ok(());

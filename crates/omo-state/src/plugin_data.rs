@@ -1,21 +1,20 @@
-//! The folder that the client keeps for the plugin over its updates.
-//!
-//! The client names it to hooks alone: neither the commands of a slash command nor the Bash tool, a terminal or a
-//! supervisor learn of it. So the hook of prompts notes it in the user's own state, and `omo` reads it there.
+//! The folder that the client keeps for the plugin over its updates: named to hooks alone, so the
+//! hook of prompts notes it in the user's state for `omo`.
 
 use std::path::{Path, PathBuf};
 
 use crate::env;
 use crate::files::folder::{FolderError, GuardedFolder};
 
-/// File in the user's state with the path of the plugin's data.
+/// In the user's state, with the path of the plugin's data.
 const FILE: &str = "plugin-data";
 const MAX_BYTES: u64 = 4096;
 
-/// Notes the folder that this hook was named, where it is another one than the last. A path that is no text is not kept.
+/// Notes a new folder; a path that is no text is not kept.
 ///
 /// # Errors
-/// The user's state cannot be read or written.
+///
+/// Where the user's state cannot be read or written.
 pub fn remember_plugin_data(state_home: Option<&Path>) -> Result<(), FolderError> {
     let [data, _] = env::plugin_folders();
     let (Some(state_home), Some(data)) = (state_home, data.as_deref().and_then(Path::to_str))
@@ -29,7 +28,7 @@ pub fn remember_plugin_data(state_home: Option<&Path>) -> Result<(), FolderError
     folder.replace(FILE, data.as_bytes())
 }
 
-/// The folder, as the environment names it, or as a hook noted it last; `None` where neither does.
+/// The folder by the environment, or as a hook noted it last.
 pub fn find_plugin_data(state_home: &Path) -> Option<PathBuf> {
     let [named, _] = env::plugin_folders();
     named.or_else(|| {

@@ -1,4 +1,4 @@
-//! Project root of a session, of a terminal and of a repository.
+//! The project of a session, of a terminal and of a repository.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -6,10 +6,9 @@ use std::path::{Path, PathBuf};
 use crate::env;
 use crate::git_worktree::GitWorktree;
 
-/// `CLAUDE_PROJECT_DIR`, else the work tree that holds `cwd`, else `cwd`.
+/// `CLAUDE_PROJECT_DIR`, else the work tree of `cwd`, else `cwd`.
 ///
-/// A session that changes into a sub-folder keeps its state. `None` where nothing absolute is
-/// known, as with a `cwd` of another system's spelling.
+/// A session keeps its state in a sub-folder. `None` without an absolute path.
 pub fn find_root(project_dir: Option<&Path>, cwd: Option<&Path>) -> Option<PathBuf> {
     if let Some(dir) = project_dir.filter(|dir| dir.is_absolute()) {
         return Some(dir.to_owned());
@@ -18,35 +17,41 @@ pub fn find_root(project_dir: Option<&Path>, cwd: Option<&Path>) -> Option<PathB
     Some(work_tree(cwd).unwrap_or(cwd).to_owned())
 }
 
-/// The project that a terminal in this folder is about: the nearest folder upwards that omo was used in, else the top
-/// of the work tree, else the folder.
+/// The project of a terminal: the nearest folder upwards in which omo was used, else the top of the
+/// work tree, else the folder.
 ///
-/// A session may have been started anywhere in a work tree, and a terminal stands somewhere below that. What omo has
-/// left above the work tree is of another project. Outside of a work tree the user's home is none but for itself.
+/// Folders above the work tree are other projects. Outside of a work tree the user's home is a
+/// project only for itself.
 pub fn find_project(folder: &Path) -> Option<PathBuf> {
     find_project_below(folder, env::home().as_deref())
 }
 
 fn find_project_below(folder: &Path, home: Option<&Path>) -> Option<PathBuf> {
     let top = work_tree(folder);
-    let is_home = |dir: &Path| top.is_none() && dir != folder && Some(dir) == home;
-    let used = up_to(folder, top).find(|dir| is_used(dir) && !is_home(dir));
+    let used = up_to(folder, top).find(|dir| {
+        let is_home = top.is_none() && *dir != folder && Some(*dir) == home;
+        is_used(dir) && !is_home
+    });
     used.map(Path::to_owned)
         .or_else(|| find_root(None, Some(folder)))
 }
 
-/// The folders of a repository that its sessions have their state in, as seen from one of its folders: the project first,
-/// used or not; then those that were used between it and the top of the work tree, the tops of work trees that were, and
-/// of the folders that clients were `started_in` those that are of the repository. Outside of one it is the project alone.
+/// The folders with state of a repository's sessions: the project first, then used folders up to
+/// the top of the work tree, used tops of other work trees, and those of `started_in` in the
+/// repository. Outside of one, the project alone.
 pub fn session_folders(folder: &Path, started_in: &[PathBuf]) -> Vec<PathBuf> {
     let mut folders: Vec<PathBuf> = find_project(folder).into_iter().collect();
     if let Some(tree) = GitWorktree::find(folder) {
         let above = up_to(folder, Some(&tree.top)).map(Path::to_owned);
         folders.extend(above.chain(tree.all_tops()).filter(|dir| is_used(dir)));
-        let is_of_it = |dir: &&PathBuf| {
-            GitWorktree::find(dir).is_some_and(|other| other.is_of_same_repository(&tree))
-        };
-        folders.extend(started_in.iter().filter(is_of_it).cloned());
+        folders.extend(
+            started_in
+                .iter()
+                .filter(|dir| {
+                    GitWorktree::find(dir).is_some_and(|other| other.is_of_same_repository(&tree))
+                })
+                .cloned(),
+        );
     }
     let mut known = BTreeSet::new();
     folders.retain(|dir| known.insert(dir.canonicalize().unwrap_or_else(|_| dir.clone())));
@@ -57,14 +62,14 @@ fn is_used(dir: &Path) -> bool {
     dir.join(".sisyphus").join("cc-omo").is_dir()
 }
 
-/// A folder and those above it, the last of them `top`; all of them without one.
+/// A folder and those above it, up to `top`, or all of them.
 fn up_to<'a>(folder: &'a Path, top: Option<&'a Path>) -> impl Iterator<Item = &'a Path> {
     folder
         .ancestors()
         .take_while(move |dir| top.is_none_or(|top| dir.starts_with(top)))
 }
 
-/// The nearest folder upwards with a `.git` in it: a folder in a checkout, a file in a worktree.
+/// The nearest folder upwards with a `.git`: a folder in a checkout, a file in a worktree.
 fn work_tree(cwd: &Path) -> Option<&Path> {
     cwd.ancestors()
         .find(|dir| dir.join(".git").symlink_metadata().is_ok())

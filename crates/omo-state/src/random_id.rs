@@ -1,17 +1,16 @@
-//! Letters that cannot be guessed.
+//! Random letters.
 
 use crate::seal::KeyError;
 
 const ALPHABET: &[u8; 26] = b"abcdefghijklmnopqrstuvwxyz";
-/// The greatest multiple of the alphabet's length that a byte can hold: greater bytes are left out, so
-/// that no letter is likelier than another.
+/// The greatest multiple of the alphabet's length in a byte: no letter is likelier than another.
 const UNBIASED_LIMIT: u8 = 234;
 
 /// Random lower-case letters.
 ///
 /// # Errors
 ///
-/// The system gives no random numbers.
+/// Where the system gives no random numbers.
 pub fn random_letters(count: usize) -> Result<String, KeyError> {
     let mut letters = String::with_capacity(count);
     let mut bytes = [0; 64];

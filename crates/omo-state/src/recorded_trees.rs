@@ -1,8 +1,8 @@
 //! Snapshots of a project at the start of a run: for each session a folder beside the key, with
 //! git's objects and a list of their trees.
 //!
-//! The list is named by its digest in the session's entry, which bears the seal. It goes when the
-//! task is proved; the folder goes when the next run begins, for there may be much in it.
+//! The sealed entry names the list by its digest. The list goes when the task is proved, the folder
+//! when the next run begins.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -19,16 +19,15 @@ const MAX_BYTES: u64 = 16 * 1024 * 1024;
 /// Age of an entry that `prune` drops from the state.
 const LONGEST_SECONDS: i64 = 30 * 24 * 60 * 60;
 
-/// Tree id of each work tree, by its path from the project's.
+/// Tree ids by the paths of their work trees from the project's.
 pub type RecordedTrees = BTreeMap<String, String>;
 
-/// The folders that lead to what is recorded of a session, from the user's own.
+/// The folders of a session's snapshot, from the user's own.
 pub fn folder_parts(id: &SessionId) -> [String; 3] {
     [PARTS[0].to_owned(), PARTS[1].to_owned(), name(id)]
 }
 
-/// Makes room for what a run begins with, and forgets what earlier ones did whose tasks are proved, or were left for
-/// a month.
+/// Makes room for a new run, and removes the snapshots of proved tasks, or older than a month.
 ///
 /// # Errors
 ///
@@ -46,11 +45,11 @@ pub fn begin(state_home: &Path, id: &SessionId, now: Timestamp) -> Result<(), Fo
             let _ = all.remove_folder(&other);
         }
     }
-    // One that holds no trees yet: without a list it could be taken for one that is over.
+    // Without a list the folder could be taken for one that is over.
     open(state_home, id)?.replace(LIST, b"")
 }
 
-/// Keeps the list of a run, and gives what stands for it in the session's entry.
+/// Keeps the list of a run, and gives its digest.
 ///
 /// # Errors
 ///
@@ -63,7 +62,7 @@ pub fn keep(
     sealed_json::keep(&open(state_home, id)?, LIST, trees)
 }
 
-/// Removes what was begun for a run and holds no list yet: as much of a file may lie there as could be read in the time.
+/// Removes a begun snapshot without a list, in which half a file may lie.
 pub fn abandon(state_home: &Path, id: &SessionId) {
     let all = GuardedFolder::open_user_part(state_home, &PARTS)
         .ok()
@@ -79,17 +78,18 @@ pub fn abandon(state_home: &Path, id: &SessionId) {
     }
 }
 
-/// The list that this stands for; `None` where it is gone, or is another one.
+/// The list with this digest, if it is still there.
 pub fn read(state_home: &Path, id: &SessionId, kept: &str) -> Option<RecordedTrees> {
     let folder =
         GuardedFolder::open_user_part(state_home, &[PARTS[0], PARTS[1], &name(id)]).ok()??;
     sealed_json::read_kept(&folder, LIST, kept, MAX_BYTES)
 }
 
-/// Forgets that of a run whose task is proved. Only the list: what is no longer needed is removed when there is time.
+/// Removes the list of a proved task; the objects go when there is time.
 pub(crate) fn forget(state_home: Option<&Path>, id: &SessionId) {
-    let open = |home| GuardedFolder::open_user_part(home, &[PARTS[0], PARTS[1], &name(id)]);
-    if let Some(Ok(Some(folder))) = state_home.map(open) {
+    let Some(home) = state_home else { return };
+    let parts = [PARTS[0], PARTS[1], &name(id)];
+    if let Ok(Some(folder)) = GuardedFolder::open_user_part(home, &parts) {
         let _ = folder.remove(LIST);
     }
 }
@@ -98,7 +98,7 @@ fn open(state_home: &Path, id: &SessionId) -> Result<GuardedFolder, FolderError>
     GuardedFolder::create_user_part(state_home, &[PARTS[0], PARTS[1], &name(id)])
 }
 
-/// File name of a session, and no name of a device on Windows.
+/// No name of a device on Windows.
 fn name(id: &SessionId) -> String {
     format!("session-{id}")
 }

@@ -1,8 +1,8 @@
-//! The environment that the checks of a run get: the one that it began with, kept beside the key, in a file that only
-//! its user can read, until the run ends.
+//! The environment of a run's checks: that of its start, kept beside the key, readable by its user
+//! alone.
 //!
-//! The client hands its hooks what a project's settings say at that moment, and a model may write those. What is kept
-//! is named by its digest in the session's entry, which bears the seal.
+//! The client hands its hooks a project's settings, which a model may write. The sealed entry names
+//! the kept environment by its digest.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -18,8 +18,8 @@ const LONGEST_SECONDS: i64 = 7 * 24 * 60 * 60;
 
 pub(crate) type EnvVariables = Vec<(OsString, OsString)>;
 
-/// Keeps the environment of a run that begins, and gives what stands for it in the session's entry. Where it could not be
-/// kept, that is nothing that [`read`] finds again.
+/// Keeps the environment of a new run, and gives its digest; [`read`] finds none that could not be
+/// kept.
 ///
 /// # Errors
 ///
@@ -34,7 +34,7 @@ pub fn keep(
     sealed_json::keep(&folder, &name(id), variables)
 }
 
-/// The environment that this stands for; `None` where it is gone, or is another one.
+/// The environment with this digest, if it is still there.
 pub fn read(state_home: &Path, id: &SessionId, kept: &str) -> Option<EnvVariables> {
     let folder = GuardedFolder::open_user_part(state_home, &PARTS).ok()??;
     sealed_json::read_kept(&folder, &name(id), kept, MAX_BYTES)
@@ -49,19 +49,18 @@ pub(crate) fn forget(state_home: Option<&Path>, id: &SessionId) {
     }
 }
 
-/// A run whose state was removed has not ended here.
+/// Removes environments of runs whose state was removed.
 fn forget_old(folder: &GuardedFolder) {
     let now = env::now().as_millis() / 1_000;
-    let is_old = |name: &String| {
-        folder
-            .written_at(name)
-            .is_some_and(|at| now - at > LONGEST_SECONDS)
-    };
     for name in folder
         .file_names("")
         .unwrap_or_default()
         .iter()
-        .filter(|name| is_old(name))
+        .filter(|name| {
+            folder
+                .written_at(name)
+                .is_some_and(|at| now - at > LONGEST_SECONDS)
+        })
     {
         let _ = folder.remove(name);
     }

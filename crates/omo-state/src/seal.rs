@@ -1,10 +1,9 @@
 //! The seal on what a run is judged by: a keyed digest, with a key that only the user can read.
 //!
-//! The state file lies in the project, where a model may write. What decides whether and how a run is on, its checks
-//! with their results, its counters and its verdict are therefore sealed: what something else than omo wrote there
-//! does not bear the seal, and is neither run nor believed. An older entry bears one, and a revision that lies beside
-//! the key tells it apart. A process that reads the user's own files can read the key as well, and can forge a seal: this
-//! notices tampering, it cannot prevent it.
+//! The state lies in the project, where a model may write. What decides is sealed: what something
+//! else wrote is neither run nor believed, and a revision beside the key exposes an older entry. A
+//! process that reads the user's files can read the key and forge a seal: this notices tampering,
+//! it cannot prevent it.
 
 pub mod entry_revision;
 
@@ -24,32 +23,29 @@ const FILE: &str = "key";
 const KEY_BYTES: usize = 32;
 const HEX_CHARS: u64 = KEY_BYTES as u64 * 2;
 
-/// Version of the seals; [`UNSEALED_RECORDS`] is believed as well.
+/// [`UNSEALED_RECORDS`] is believed as well.
 const VERSION: u32 = 3;
-/// The version of an omo that did not seal what it kept of an ended run ([`crate::ended_runs`]).
+/// The version of an omo that did not seal records ([`crate::ended_runs`]).
 pub(crate) const UNSEALED_RECORDS: u32 = 2;
 
-/// Absence of the key, with its reason.
+/// The reason for no key.
 #[derive(Debug, thiserror::Error)]
 pub enum KeyError {
-    /// File error.
     #[error(transparent)]
     Folder(#[from] FolderError),
-    /// Lock held by another process that makes the key, and does not finish.
+    /// Another process makes the key, and does not finish.
     #[error(transparent)]
     Lock(#[from] LockError),
-    /// File without a key.
+    /// A file without a key.
     #[error("{0} holds no key; remove it to have a new one made")]
     Malformed(std::path::PathBuf),
-    /// System without random numbers.
+    /// The system gives no random numbers.
     #[error("get random numbers: {0}")]
     Random(getrandom::Error),
-    /// User without a state home.
     #[error("no folder for the user's own state is known: neither HOME nor XDG_STATE_HOME is set")]
     NoHome,
 }
 
-/// The user's key.
 #[derive(Clone)]
 pub struct SealKey([u8; KEY_BYTES]);
 
@@ -60,7 +56,7 @@ impl std::fmt::Debug for SealKey {
 }
 
 impl SealKey {
-    /// The key below the user's state folder; made where there is none.
+    /// Makes the key where there is none.
     pub fn load(state_home: Option<&Path>) -> Result<Self, KeyError> {
         if let Some(key) = Self::find(state_home)? {
             return Ok(key);
@@ -70,7 +66,7 @@ impl SealKey {
         )?)
     }
 
-    /// As [`SealKey::load`], and makes none: what was sealed before bears the seal of one that was there.
+    /// [`SealKey::load`], without making a key.
     pub fn find(state_home: Option<&Path>) -> Result<Option<Self>, KeyError> {
         match GuardedFolder::open_user(state_home.ok_or(KeyError::NoHome)?)? {
             Some(folder) => read_key(&folder),
@@ -89,24 +85,23 @@ impl SealKey {
         Ok(Self(bytes))
     }
 
-    /// Hexadecimal text for [`SealKey::parse`].
+    /// For [`SealKey::parse`].
     pub fn to_text(&self) -> String {
         blake3::Hash::from_bytes(self.0).to_hex().to_string()
     }
 
-    /// Reads what [`SealKey::to_text`] wrote.
+    /// Of [`SealKey::to_text`].
     pub fn parse(text: &str) -> Option<Self> {
         blake3::Hash::from_hex(text)
             .ok()
             .map(|key| Self(*key.as_bytes()))
     }
 
-    /// The seal of some bytes.
     pub fn mac(&self, bytes: &[u8]) -> String {
         blake3::keyed_hash(&self.0, bytes).to_hex().to_string()
     }
 
-    /// Comparison of a seal in constant time.
+    /// Compared in constant time.
     pub fn is_mac(&self, bytes: &[u8], seal: &str) -> bool {
         blake3::Hash::from_hex(seal).is_ok_and(|seal| seal == blake3::keyed_hash(&self.0, bytes))
     }
@@ -124,7 +119,7 @@ impl SealKey {
         self.mac(&Sealed::of(session).bytes(id, version))
     }
 
-    /// An entry under its own seal.
+    /// `true` for an entry with its valid seal.
     pub fn holds(&self, id: &SessionId, session: &Session) -> bool {
         self.version_held(id, session).is_some()
     }
@@ -148,22 +143,20 @@ fn read_key(folder: &GuardedFolder) -> Result<Option<SealKey>, KeyError> {
 }
 
 fn make_key(folder: &GuardedFolder) -> Result<SealKey, KeyError> {
-    // Two sessions may begin at the same time: the second one takes the key of the first.
+    // Two sessions may begin at once: the second takes the key of the first.
     let _lock = StateLock::take(folder, DEADLINE)?;
     if let Some(key) = read_key(folder)? {
         return Ok(key);
     }
-    // In a home that is a repository itself, omo's own files would be among those that it judges,
-    // and no evidence about them would ever hold. Without it there is a key all the same.
+    // In a home that is a repository, omo's own files would be among those that it judges.
     let _ = folder.replace(".gitignore", b"*\n");
     let key = SealKey::random()?;
     folder.replace(FILE, format!("{}\n", key.to_text()).as_bytes())?;
     Ok(key)
 }
 
-/// Sealed part of a session's entry: everything that decides whether and how a run is on, and what
-/// its verdict rests on. Times of hooks and of writes decide nothing; a plan run has a seal of its
-/// own.
+/// The sealed part of an entry: all that decides about a run and its verdict. Times of hooks and
+/// writes decide nothing; a plan run has its own seal.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Sealed(Session);
 
@@ -185,13 +178,13 @@ impl Sealed {
     }
 }
 
-/// An entry with anything that decides.
+/// `true` for an entry with anything that decides.
 pub fn needs_seal(session: &Session) -> bool {
     session.seal.is_some() || Sealed::of(session) != Sealed::of(&Session::default())
 }
 
-/// Key and last revision of a session's entry, from the user's own folder. Read it before an entry
-/// that is read without the lock, or a write in between makes the entry look older than it is.
+/// The key and the last revision of an entry. Read it before an entry without the lock: a write in
+/// between makes the entry look older than it is.
 #[derive(Debug)]
 pub(crate) struct Witness {
     key: Option<SealKey>,
@@ -199,11 +192,11 @@ pub(crate) struct Witness {
 }
 
 impl Witness {
-    /// Reads both; unusable parts count as missing.
+    /// Unusable parts count as missing.
     ///
     /// # Errors
     ///
-    /// Where the system fails for the moment: then nothing is known, and nothing is held against the entry.
+    /// Where the system fails for the moment: nothing is held against the entry then.
     pub(crate) fn read(state_home: Option<&Path>, id: &SessionId) -> Result<Self, KeyError> {
         let key = retry_passing_error(|| SealKey::find(state_home))?.flatten();
         Ok(Self {
@@ -217,7 +210,7 @@ impl Witness {
             return EntryProvenance::Own;
         }
         let Some(key) = &self.key else {
-            // Once is enough to say so: without a key there is no seal for what was forgotten either.
+            // Told once: without a key what was forgotten has no seal either.
             return if session.is_disowned() {
                 EntryProvenance::Own
             } else {
@@ -232,21 +225,17 @@ impl Witness {
     }
 }
 
-/// Only an error that may be gone at the next try is one: a folder that is not there or belongs to another user may
-/// have been named by the project's own settings. Where that is denied it is tried once more.
+/// An error only where it may pass: a missing or foreign folder may be named by the project's
+/// settings. A denied access is tried once more.
 fn retry_passing_error<T>(read: impl Fn() -> Result<T, KeyError>) -> Result<Option<T>, KeyError> {
     use std::io::ErrorKind::{IsADirectory, NotADirectory, NotFound, PermissionDenied};
-    let kind = |error: &KeyError| match error {
-        KeyError::Folder(FolderError::Io { source, .. }) => Some(source.kind()),
-        _ => None,
-    };
     let result = read();
     let is_denied = result
         .as_ref()
-        .is_err_and(|error| kind(error) == Some(PermissionDenied));
+        .is_err_and(|error| error_kind(error) == Some(PermissionDenied));
     match if is_denied { read() } else { result } {
         Ok(value) => Ok(Some(value)),
-        Err(error) => match (kind(&error), &error) {
+        Err(error) => match (error_kind(&error), &error) {
             (Some(NotFound | NotADirectory | IsADirectory | PermissionDenied), _) => Ok(None),
             (Some(_), _) | (None, KeyError::Lock(_) | KeyError::Random(_)) => Err(error),
             (None, _) => Ok(None),
@@ -254,7 +243,14 @@ fn retry_passing_error<T>(read: impl Fn() -> Result<T, KeyError>) -> Result<Opti
     }
 }
 
-/// Author of an entry that was read under the lock.
+fn error_kind(error: &KeyError) -> Option<std::io::ErrorKind> {
+    match error {
+        KeyError::Folder(FolderError::Io { source, .. }) => Some(source.kind()),
+        _ => None,
+    }
+}
+
+/// The author of an entry that was read under the lock.
 ///
 /// # Errors
 ///
@@ -270,11 +266,11 @@ pub fn provenance(
     Ok(Witness::read(state_home, id)?.provenance(id, session))
 }
 
-/// Forgets an entry that is not omo's own: nothing of it may run or go on.
+/// Forgets a foreign entry: nothing of it may run or continue.
 ///
 /// # Errors
 ///
-/// Where the system fails for the moment: then nothing is known, and the entry stays as it is.
+/// Where the system fails for the moment; the entry stays as it is.
 pub fn forget_foreign(
     state_home: Option<&Path>,
     id: &SessionId,
@@ -287,7 +283,7 @@ pub fn forget_foreign(
     Ok(())
 }
 
-/// As [`forget_foreign`], of an entry that ends whatever is known of it: what cannot be told counts against it.
+/// [`forget_foreign`] for an entry that ends anyway: unknown facts count against it.
 pub fn forget_unproved(
     state_home: Option<&Path>,
     id: &SessionId,
@@ -301,11 +297,11 @@ pub fn forget_unproved(
     }
 }
 
-/// Seal and [`Revision`] of a change, which is on the disk once the revision is written.
+/// The seal and [`Revision`] of a change, which is on the disk once the revision is written.
 pub(crate) struct Renewal(Revision, u64);
 
 impl Renewal {
-    /// Seals an entry anew. Without a key, or without a place for the revision, it has no seal.
+    /// Seals an entry anew; without a key or a place for the revision it has no seal.
     ///
     /// # Errors
     ///
@@ -329,19 +325,19 @@ impl Renewal {
         Ok(Some(Self(revision, session.revision)))
     }
 
-    /// Writes the revision, after the entry: a process that is ended in between leaves an entry that is newer than
-    /// its revision, which is believed.
+    /// Writes the revision, after the entry: a process that is killed in between leaves a newer
+    /// entry, which is believed.
     pub(crate) fn write(self) {
         self.0.write(self.1);
     }
 }
 
-/// The digest of some bytes, in hexadecimal.
+/// Hexadecimal.
 pub fn hex_digest(bytes: &[u8]) -> String {
     blake3::hash(bytes).to_hex().to_string()
 }
 
-/// [`hex_digest`] of a stream; `None` where it cannot be read, or is longer than `limit`.
+/// [`hex_digest`] of a stream; `None` where it is unreadable, or longer than `limit`.
 pub fn hex_digest_of_reader(mut content: impl std::io::Read, limit: u64) -> Option<String> {
     let (mut hasher, mut length, mut buffer) = (blake3::Hasher::new(), 0_u64, vec![0; 64 * 1024]);
     loop {
@@ -357,7 +353,7 @@ pub fn hex_digest_of_reader(mut content: impl std::io::Read, limit: u64) -> Opti
     }
 }
 
-/// The entry without its seal, where that is for another project.
+/// The entry without its seal, if that is for another project.
 pub(crate) fn of_project(root: &Path, session: Session) -> Session {
     let is_own = session
         .project

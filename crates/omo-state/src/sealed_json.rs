@@ -1,4 +1,4 @@
-//! Values in files that something else than omo may have written: under a seal, or known by their digest.
+//! Values in files that others may write: sealed, or known by their digest.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -6,14 +6,14 @@ use serde::de::DeserializeOwned;
 use crate::files::folder::{FolderError, GuardedFolder};
 use crate::seal::{SealKey, hex_digest};
 
-/// The text of a value: its seal, and on the next line the value as JSON.
+/// The seal of a value, and on the next line the value as JSON.
 ///
-/// A subject is sealed with it: text under another subject, or under another user's key, is not read. Without one, the
-/// value itself has to say what it is about.
+/// Text under another subject or key is not read; without a subject the value must tell what it is
+/// about.
 ///
 /// # Errors
 ///
-/// The value cannot be written as JSON.
+/// Where the value cannot be written as JSON.
 pub fn write(key: &SealKey, subject: &str, value: &impl Serialize) -> serde_json::Result<Vec<u8>> {
     let json = serde_json::to_vec(value)?;
     let mut text = key.mac(&sealed_bytes(subject, &json)).into_bytes();
@@ -22,7 +22,7 @@ pub fn write(key: &SealKey, subject: &str, value: &impl Serialize) -> serde_json
     Ok(text)
 }
 
-/// The value of a text that [`write`] made for this subject; `None` for any other text.
+/// The value of a text by [`write`] for this subject.
 pub fn read<T: DeserializeOwned>(key: &SealKey, subject: &str, text: &[u8]) -> Option<T> {
     let (seal, json) = text.split_at_checked(memchr::memchr(b'\n', text)?)?;
     let json = json.strip_prefix(b"\n")?;
@@ -41,11 +41,11 @@ fn sealed_bytes(subject: &str, json: &[u8]) -> Vec<u8> {
     }
 }
 
-/// Writes a value into a file, and gives the digest that it is read by.
+/// Writes a value into a file, and gives its digest.
 ///
 /// # Errors
 ///
-/// The file cannot be written.
+/// Where the file cannot be written.
 pub fn keep(
     folder: &GuardedFolder,
     name: &str,
@@ -56,7 +56,7 @@ pub fn keep(
     Ok(hex_digest(&bytes))
 }
 
-/// The value in a file with this digest and at most `max_bytes`; `None` where the file is gone or another one.
+/// The value in a file of at most `max_bytes` with this digest.
 pub fn read_kept<T: DeserializeOwned>(
     folder: &GuardedFolder,
     name: &str,

@@ -1,4 +1,4 @@
-//! The folders in which programs are found, and where they really are.
+//! The folders of programs, and where they really are.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -9,8 +9,8 @@ use crate::platform::PROGRAM_ENDINGS;
 
 const MAX_LINKS: usize = 40;
 
-/// Absolute folders of a `PATH`, in order. A relative one is another folder in each folder, and
-/// `/proc/self/cwd` is one in all but its name.
+/// Absolute folders of a `PATH`, in order; a relative one, or `/proc/self/cwd`, differs for each
+/// process.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SearchPath(Vec<SearchFolder>);
 
@@ -21,7 +21,6 @@ struct SearchFolder {
 }
 
 impl SearchPath {
-    /// `PATH` among these variables.
     pub fn from_variables(variables: &[(OsString, OsString)]) -> Self {
         let path = variables
             .iter()
@@ -33,23 +32,23 @@ impl SearchPath {
             .collect()
     }
 
-    /// `PATH` of this process, which its checks share.
+    /// Of this process and its checks.
     pub fn from_process() -> Self {
         Self::from_variables(&env::variables())
     }
 
-    /// Without the folders that lead into a project by another name than its own. What lies in the project by its own
-    /// name, a virtual environment say, is known for what it is, and pinned.
+    /// Without folders that lead into a project by another name. What lies in it by its own name,
+    /// such as a virtual environment, is pinned.
     #[must_use]
     pub fn without_disguised_folders(mut self, project: &Path) -> Self {
         let top = resolve_links(project);
-        let is_open = |named: &Path| named.starts_with(project) || named.starts_with(&top);
-        self.0
-            .retain(|SearchFolder { named, real }| is_open(named) || !real.starts_with(&top));
+        self.0.retain(|SearchFolder { named, real }| {
+            !real.starts_with(&top) || named.starts_with(project) || named.starts_with(&top)
+        });
         self
     }
 
-    /// Without the folders that lead into one of these projects, by whatever name.
+    /// Without folders that lead into these projects, by whatever name.
     #[must_use]
     pub fn outside(mut self, projects: &ProjectFolders) -> Self {
         self.0
@@ -57,27 +56,24 @@ impl SearchPath {
         self
     }
 
-    /// Only the folders for which this holds.
     #[must_use]
     pub fn filtered(mut self, mut is_kept: impl FnMut(&Path) -> bool) -> Self {
         self.0.retain(|place| is_kept(&place.named));
         self
     }
 
-    /// Folders as `PATH` names them.
     pub fn folders(&self) -> impl Iterator<Item = &Path> {
         self.0.iter().map(|place| &*place.named)
     }
 
-    /// The value of a `PATH`; `None` where no folder is left, since an empty one means the folder that a program stands
-    /// in.
+    /// `None` without folders, since an empty `PATH` means the folder of the process.
     pub fn joined(&self) -> Option<OsString> {
         std::env::join_paths(self.folders())
             .ok()
             .filter(|path| !path.is_empty())
     }
 
-    /// The files of a program that is called by its name: one of each folder that has it.
+    /// The files of a program, one of each folder that has it.
     pub fn find_all(&self, program: &str) -> impl Iterator<Item = PathBuf> {
         let names = PROGRAM_ENDINGS.map(|ending| format!("{program}{ending}"));
         self.folders().filter_map(move |folder| {
@@ -88,18 +84,18 @@ impl SearchPath {
         })
     }
 
-    /// The file of a program that is called by its name, in the first folder that has it.
+    /// The file of a program in the first folder that has it.
     pub fn find(&self, program: &str) -> Option<PathBuf> {
         self.find_all(program).next()
     }
 }
 
-/// Project folders: no file in them is taken for a program of the user's.
+/// Folders of projects, whose files are never taken for the user's programs.
 #[derive(Clone, Debug, Default)]
 pub struct ProjectFolders(Vec<SearchFolder>);
 
 impl ProjectFolders {
-    /// Containment of a path, compared without links.
+    /// `true` for a path in one of them, without links.
     pub fn contain(&self, path: &Path) -> bool {
         self.hold(path, &resolve_links(path))
     }
@@ -128,31 +124,24 @@ impl FromIterator<PathBuf> for ProjectFolders {
 impl FromIterator<PathBuf> for SearchPath {
     fn from_iter<Folders: IntoIterator<Item = PathBuf>>(folders: Folders) -> Self {
         let mut links = LinkCache::default();
-        let place = |named: PathBuf| {
+        let places = folders.into_iter().filter_map(|named| {
             let real = links.resolve(&named).filter(|_| named.is_absolute())?;
             Some(SearchFolder { named, real })
-        };
-        Self(folders.into_iter().filter_map(place).collect())
+        });
+        Self(places.collect())
     }
 }
 
-/// Targets of links, each looked at once: the folders of a `PATH` have most of their parents in
-/// common.
+/// Targets of links, each read once: the folders of a `PATH` share most of their parents.
 #[derive(Default)]
 struct LinkCache(BTreeMap<PathBuf, Option<PathBuf>>);
 
 impl LinkCache {
-    /// A path without links, as far as it is there; `None` for one that is another for each process, because it leads
-    /// through `/proc` or `/dev/fd`, by itself or by a link.
+    /// A path without links; `None` where it leads through `/proc` or `/dev/fd`, which differ for
+    /// each process.
     fn resolve(&mut self, path: &Path) -> Option<PathBuf> {
-        let parts = |path: &Path| {
-            path.components()
-                .rev()
-                .map(|part| part.as_os_str().to_owned())
-                .collect::<Vec<_>>()
-        };
-        let (mut left, mut at, mut count) = (parts(path), PathBuf::new(), 0);
-        while let Some(part) = left.pop() {
+        let (mut remaining, mut at, mut count) = (reversed_parts(path), PathBuf::new(), 0);
+        while let Some(part) = remaining.pop() {
             match Path::new(&part).components().next() {
                 Some(Component::ParentDir) => _ = at.pop(),
                 Some(Component::CurDir) | None => {}
@@ -164,8 +153,8 @@ impl LinkCache {
             if let Some(to) = self.link(&at) {
                 count += 1;
                 at.pop();
-                // An absolute one begins anew: its first part is the root.
-                left.extend(parts(to));
+                // An absolute target begins with the root.
+                remaining.extend(reversed_parts(to));
             }
             if count > MAX_LINKS {
                 return None;
@@ -182,12 +171,19 @@ impl LinkCache {
     }
 }
 
-/// `path` below `folder`, compared without links.
+fn reversed_parts(path: &Path) -> Vec<OsString> {
+    path.components()
+        .rev()
+        .map(|part| part.as_os_str().to_owned())
+        .collect()
+}
+
+/// `path` below `folder`, without links.
 pub fn leads_into(path: &Path, folder: &Path) -> bool {
     path.starts_with(folder) || resolve_links(path).starts_with(resolve_links(folder))
 }
 
-/// A path without links; one that is not there is taken as it stands.
+/// A path without links; a missing one stays as it is.
 pub fn resolve_links(path: &Path) -> PathBuf {
     path.canonicalize().unwrap_or_else(|_| path.to_owned())
 }

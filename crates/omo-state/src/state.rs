@@ -1,7 +1,7 @@
-//! Reading and changing a session's entry: the one writer pattern of omo.
+//! Reading and changing a session's entry: lock, read, decide, write another file, exchange the
+//! names.
 //!
-//! Lock, read, decide, write another file, have the two change names. Nothing is written when
-//! nothing changed, and what could not be written did not happen.
+//! Without a change nothing is written, and what could not be written did not happen.
 
 pub mod document;
 pub mod sealed_plan_run;
@@ -20,60 +20,49 @@ use crate::seal::{self, KeyError, Renewal, Sealed, Witness};
 use crate::{ended_runs, git_worktree, recorded_trees, review_material, run_environment};
 use document::{DocumentError, StateDocument};
 
-/// The state file's name.
 pub const FILE: &str = "runtime.local.json";
-/// A larger state file is refused.
+/// A larger state is refused.
 pub const MAX_BYTES: u64 = 4 * 1024 * 1024;
 const CORRUPT: &str = "runtime.local.json.corrupt-";
 const CORRUPT_KEPT: usize = 3;
 
-/// Failure to use the state.
 #[derive(Debug, thiserror::Error)]
 pub enum StateError {
-    /// File error.
     #[error(transparent)]
     Folder(#[from] FolderError),
-    /// Lock not had.
     #[error(transparent)]
     Lock(#[from] LockError),
-    /// Text that is no state of this version.
+    /// Text of another kind or version.
     #[error("{file} {source}")]
     Document {
-        /// Path of the state file.
         file: PathBuf,
-        /// Fault of the text.
         source: DocumentError,
     },
-    /// Larger than [`MAX_BYTES`], which every later reader would refuse.
+    /// More than [`MAX_BYTES`].
     #[error("the state would grow past {MAX_BYTES} bytes")]
     TooLarge,
-    /// Unreadable key of the seal.
     #[error(transparent)]
     Key(#[from] KeyError),
-    /// Serialization error.
     #[error("write the state: {0}")]
     Json(#[from] serde_json::Error),
 }
 
-/// Policy for a state file that does not parse.
+/// The policy for a corrupt state file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CorruptPolicy {
-    /// Failure: the user has asked for no change.
+    /// An error: the user asked for no change.
     Refuse,
-    /// A fresh state, with the old file moved aside: the user wants something written.
+    /// A fresh state; the old file is moved aside.
     MoveAside,
 }
 
-/// Result of a change to an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EntryChange {
-    /// A write.
     Write,
     /// A write of an entry that was found to be omo's own under the same lock.
     WriteOwn,
-    /// A write of a fresh entry: nothing of what stood in it before is believed.
+    /// A write of a fresh entry: nothing of the old one is believed.
     Begin,
-    /// Nothing to write.
     Keep,
 }
 
@@ -82,16 +71,14 @@ pub enum EntryChange {
 pub struct StateUpdateOptions<'a> {
     /// Maximum wait for the lock.
     pub deadline: Duration,
-    /// Policy for a file that does not parse.
+    /// For a corrupt file.
     pub corrupt: CorruptPolicy,
-    /// Moment of the change.
     pub now: Timestamp,
-    /// State home with the key of the seal.
+    /// With the key of the seal.
     pub state_home: Option<&'a Path>,
 }
 
-/// Reads one session's entry without the lock: a rename replaces the file whole, so that what is
-/// read is always one state or the other.
+/// Reads an entry without the lock: a rename replaces the file whole.
 pub fn peek(root: &Path, id: &SessionId) -> Result<Option<Session>, StateError> {
     let Some((folder, bytes)) = read(root)? else {
         return Ok(None);
@@ -105,24 +92,24 @@ pub fn peek(root: &Path, id: &SessionId) -> Result<Option<Session>, StateError> 
     Ok(session.map(|session| seal::of_project(folder.project(), session)))
 }
 
-/// The session's entry, if its run may be on, as [`StateDocument::peek_if_active`] finds it. Most calls
-/// of most hooks end here.
+/// The entry of a possible run ([`StateDocument::peek_if_active`]); most hooks end here.
 pub fn peek_if_active(root: &Path, id: &SessionId) -> Result<Option<Session>, StateError> {
     let session = read(root)?.and_then(|(_, bytes)| StateDocument::peek_if_active(&bytes, id));
     Ok(session.map(|session| seal::of_project(root, session)))
 }
 
-/// As [`peek_if_active`], of an entry that a Stop has to do with. It holds something that a seal is for, since a run that
-/// is said to have ended may have been ended by something else than omo; or a plan run whose end its user was not told.
+/// [`peek_if_active`] for an entry that concerns a Stop: one that needs a seal, since something
+/// else may have ended its run, or with a plan run whose end its user was not told.
 pub fn peek_for_stop(root: &Path, id: &SessionId) -> Result<Option<Session>, StateError> {
-    let is_meant = |session: &Session| {
-        session.plan_run.as_ref().is_some_and(PlanRun::is_untold) || seal::needs_seal(session)
-    };
-    let session = read(root)?.and_then(|(_, bytes)| StateDocument::peek_if(&bytes, id, is_meant));
+    let session = read(root)?.and_then(|(_, bytes)| {
+        StateDocument::peek_if(&bytes, id, |session| {
+            session.plan_run.as_ref().is_some_and(PlanRun::is_untold) || seal::needs_seal(session)
+        })
+    });
     Ok(session.map(|session| seal::of_project(root, session)))
 }
 
-/// Author of a session's entry that was read without the lock.
+/// The author of an entry that was read without the lock.
 ///
 /// # Errors
 ///
@@ -138,7 +125,8 @@ pub fn provenance(
     }
     let witness = Witness::read(state_home, id)?;
     Ok(match witness.provenance(id, session) {
-        // omo may have written once more after the entry was read: one that is read after the revision is newer.
+        // omo may have written since the entry was read: an entry that is read after the revision
+        // is newer.
         EntryProvenance::PutBack => peek(root, id)?.map_or(EntryProvenance::Own, |session| {
             witness.provenance(id, &session)
         }),
@@ -146,16 +134,14 @@ pub fn provenance(
     })
 }
 
-/// Every entry of a state.
 #[derive(Debug, Default)]
 pub struct StateEntries {
-    /// Readable entries.
     pub sessions: Vec<(SessionId, Session)>,
-    /// Unreadable entries, with the error.
+    /// With the error.
     pub unreadable: Vec<(SessionId, StateError)>,
 }
 
-/// Reads every entry, without the lock.
+/// Without the lock.
 pub fn peek_all(folder: &GuardedFolder) -> Result<StateEntries, StateError> {
     let Some(bytes) = folder.read(FILE, MAX_BYTES)? else {
         return Ok(StateEntries::default());
@@ -193,11 +179,10 @@ fn document_error(folder: &GuardedFolder, source: DocumentError) -> StateError {
     }
 }
 
-/// Changes one session's entry under the lock. `change` gets the entry as it stands, or a new
-/// one, and says whether to write it.
+/// Changes an entry under the lock: `change` gets the entry, or a new one, and tells whether to
+/// write it.
 ///
-/// The lock comes back with the value, so that what is printed because of the change can be
-/// printed before another process changes the entry again.
+/// The lock comes back with the value, so that a result can be printed before another change.
 pub fn update<T>(
     folder: &GuardedFolder,
     id: &SessionId,
@@ -213,7 +198,7 @@ pub fn update<T>(
     })
 }
 
-/// As [`update`], of several sessions at once: all of it is written, or nothing.
+/// [`update`] of several sessions: all or nothing is written.
 pub fn update_all<T>(
     folder: &GuardedFolder,
     ids: &[SessionId],
@@ -224,8 +209,9 @@ pub fn update_all<T>(
         let mut values = Vec::new();
         let mut changed = Vec::new();
         for id in ids {
-            let change = |session: &mut Session| change(id, session);
-            let (value, written) = change_entry(folder, document, bytes, id, options, change)?;
+            let (value, written) = change_entry(folder, document, bytes, id, options, |session| {
+                change(id, session)
+            })?;
             changed.extend(written.map(|written| (id, written)));
             values.push(value);
         }
@@ -255,7 +241,7 @@ fn under_lock<'a, T>(
             if let Some(session) = &written.ended {
                 run_environment::forget(options.state_home, id);
                 review_material::forget(folder, id);
-                // The run has ended, whether that can be kept or not.
+                // The run has ended, even if that cannot be kept.
                 let _ = ended_runs::keep(folder, id, session, options.state_home);
             }
             if written.is_done {
@@ -282,7 +268,7 @@ fn document_of<'a>(
     }
 }
 
-/// Changes one entry of a document that was read from `bytes`; `None` where there is nothing to write.
+/// Changes an entry of the document in `bytes`; `None` for no write.
 fn change_entry<T>(
     folder: &GuardedFolder,
     document: &mut StateDocument<'_>,
@@ -297,7 +283,7 @@ fn change_entry<T>(
             return Err(document_error(folder, error));
         }
         Err(_) => {
-            // Only this entry is bad: the other sessions live on.
+            // Only this entry is corrupt: the others stay.
             keep_corrupt(folder, options.now, bytes)?;
             document.remove(id);
             Session::default()
@@ -325,15 +311,15 @@ fn change_entry<T>(
 }
 
 struct WrittenEntry {
-    /// New seal, where the entry needs one.
+    /// For an entry that needs a seal.
     renewal: Option<Renewal>,
     ended: Option<Box<Session>>,
-    /// End of the task: no other run goes on with it.
+    /// The task ends: no other run continues it.
     is_done: bool,
 }
 
-/// Seals what decides, where that was changed. What something else than omo had written gets no seal by omo's
-/// writing over it. Without a key there is no seal, and so no verdict.
+/// Seals what decides, if it changed. Foreign writes get no seal. Without a key there is no seal,
+/// and so no verdict.
 fn renew_seal(
     folder: &GuardedFolder,
     id: &SessionId,
@@ -342,10 +328,9 @@ fn renew_seal(
     change: EntryChange,
     options: StateUpdateOptions<'_>,
 ) -> Result<Option<Renewal>, KeyError> {
-    let is_same = || Sealed::of(before) == Sealed::of(session);
     match change {
         EntryChange::Keep => Ok(None),
-        EntryChange::Write if is_same() => Ok(None),
+        EntryChange::Write if Sealed::of(before) == Sealed::of(session) => Ok(None),
         EntryChange::Write
             if seal::provenance(options.state_home, id, before)? != EntryProvenance::Own =>
         {
@@ -355,7 +340,7 @@ fn renew_seal(
         EntryChange::Write | EntryChange::WriteOwn | EntryChange::Begin => {
             session.project = Some(git_worktree::project_mark(folder.project()));
             let renewal = Renewal::seal(options.state_home, id, session);
-            // A user who ends a run is not kept from it by a key that cannot be read.
+            // A user who ends a run is not kept from it by an unreadable key.
             if change == EntryChange::Begin {
                 Ok(renewal.unwrap_or_default())
             } else {
@@ -378,8 +363,7 @@ fn write(
     Ok(folder.exchange(FILE, &pieces, now)?)
 }
 
-/// Keeps a copy of what does not parse. The file itself stays until the new state takes its place: at
-/// no time is there none.
+/// Keeps a copy of a corrupt file, which stays until the new state replaces it.
 fn keep_corrupt(
     folder: &GuardedFolder,
     now: Timestamp,
@@ -394,7 +378,7 @@ fn keep_corrupt(
 fn forget_oldest_corrupt(folder: &GuardedFolder) {
     let names = folder.file_names(CORRUPT).unwrap_or_default();
     for name in names.iter().take(names.len().saturating_sub(CORRUPT_KEPT)) {
-        // A name that cannot be removed, such as a folder that another program made, is no reason to write
+        // A name that cannot be removed, such as another program's folder, is no reason to write
         // nothing.
         let _ = folder.remove(name);
     }

@@ -1,8 +1,5 @@
-//! The note of a task list that is not done, in the folder of the project that it works in.
-//!
-//! A session's own files lie in the user's folder of the client, where no project is looked up. This one
-//! file tells the start of a session of the client that there is one. It is sealed, as a plan run in an
-//! entry is: a note that a repository brings along is never shown.
+//! The sealed note of an open task list in its project, for the start of a session: a note that a
+//! repository brings along is never shown.
 
 use std::path::Path;
 
@@ -13,26 +10,22 @@ use crate::files::folder::{FolderError, GuardedFolder};
 use crate::files::lock::{DEADLINE, LockError, StateLock};
 use crate::seal::{KeyError, SealKey};
 
-/// The note's file.
 pub const FILE: &str = "task-session.json";
 const MAX_BYTES: u64 = 4_096;
 
-/// Failure to keep a note.
 #[derive(Debug, thiserror::Error)]
 pub enum TaskListNoteError {
-    /// File error.
     #[error(transparent)]
     Folder(#[from] FolderError),
-    /// Lock held by another process.
     #[error(transparent)]
     Lock(#[from] LockError),
-    /// No key to seal it with: a note without a seal is not believed.
+    /// A note without a seal is not believed.
     #[error(transparent)]
     Key(#[from] KeyError),
 }
 
-/// Notes a session that is not done, in the place of one that was noted before. Nothing is written where
-/// nothing changed, unless it had lain so long that it was no longer offered.
+/// Notes an open session, in the place of an earlier one. Without a change nothing is written,
+/// unless the note was too old for an offer.
 pub fn set(
     folder: &GuardedFolder,
     session: OpenTaskList,
@@ -57,7 +50,7 @@ pub fn set(
     Ok(folder.replace(FILE, &serde_json::to_vec(&session).unwrap_or_default())?)
 }
 
-/// Forgets the session of this id, where it is the one that is noted: it is done, or its user has given it up.
+/// Forgets the noted session with this id, which is done or was given up.
 pub fn clear(
     folder: &GuardedFolder,
     id: &str,
@@ -73,7 +66,7 @@ pub fn clear(
     Ok(())
 }
 
-/// The session of a project that is not done, read without the lock; `None` where there is none of omo's own.
+/// The open session of a project, read without the lock; `None` for a foreign note.
 pub fn read(
     root: &Path,
     state_home: Option<&Path>,
@@ -104,7 +97,7 @@ fn is_sealed(key: &SealKey, session: &OpenTaskList) -> bool {
         .is_some_and(|seal| key.is_mac(&sealed_bytes(session), seal))
 }
 
-/// Sealed bytes, with a prefix that nothing else under the same key has.
+/// With a prefix that nothing else under the key has.
 fn sealed_bytes(session: &OpenTaskList) -> Vec<u8> {
     let content = (
         "omo agent task list 1",

@@ -1,8 +1,8 @@
 //! The tail of a session's transcript, and the few facts that omo takes from it.
 //!
-//! The client appends JSON lines to the transcript, some of them after the hook has started. The
-//! file may be missing, half written, replaced, or hostile: none of that is an error, it only
-//! says less. Text of people and models is never searched: only the lines' own structure counts.
+//! The client appends JSON lines, some after the hook has started. A missing, half-written,
+//! replaced or hostile file only tells less. Texts of people and models are never searched: only
+//! the structure of lines counts.
 
 use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
 use std::path::Path;
@@ -25,7 +25,7 @@ mod recorded_answers;
 mod scheduled_prompts;
 mod tokens;
 
-use line::{Block, TranscriptLine};
+use line::TranscriptLine;
 
 pub use agent_reports::{AgentReport, read_agent_reports};
 pub use goal::read_active_goal;
@@ -33,29 +33,27 @@ pub use recorded_answers::read_recorded_answers;
 pub use scheduled_prompts::is_scheduled_prompt;
 pub use tokens::count_tokens;
 
-/// At most this much of the transcript's end is read.
+/// Maximum bytes read of a transcript's end.
 pub const TAIL_BYTES: u64 = 1024 * 1024;
-/// Maximum bytes of a transcript that is read line by line.
+/// Of a transcript that is read line by line.
 const MAX_BYTES: u64 = 512 * 1024 * 1024;
-/// Maximum bytes of a line of the client's.
 const MAX_LINE_BYTES: u64 = 8 * 1024 * 1024;
-/// Start of an `api-request` line: the client's copies of its requests, which are most of a
-/// transcript.
+/// The client's copies of its requests, which are most of a transcript.
 const COPY: &[u8] = b"{\"type\":\"api-request";
 
-/// The conversation as the model knows it, from the tail of a transcript.
+/// The conversation as the model knows it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ConversationState {
-    /// omo's contract, with no compaction after it.
+    /// omo's contract, since the last compaction.
     pub holds_contract: bool,
-    /// Context overflow, with no compaction after it.
+    /// A context overflow, since the last compaction.
     pub context_pressure: bool,
 }
 
-/// Reads the tail from a mark on. Where there is no transcript, nothing is known.
+/// Reads the tail from a mark on; nothing is known without a transcript.
 ///
-/// `last_block` is the time of the last block: what was done before it may have been written
-/// after it, since the client writes the transcript a little behind.
+/// `last_block` is the time of the last block: the client writes a little behind, so earlier lines
+/// may follow it.
 pub fn read_tail(
     path: &Path,
     mark: TranscriptMark,
@@ -66,7 +64,7 @@ pub fn read_tail(
     })
 }
 
-/// Reads the tail as [`read_tail`] does, from where a session has read it to, and the time of its turn.
+/// [`read_tail`] from where the session has read it to, and the time of its turn.
 pub fn read_turn(path: &Path, session: &Session, now: Timestamp) -> (TranscriptTail, TurnTime) {
     let (mark, last_block) = (session.transcript, session.ulw.last_stop_at);
     let Some(chunk) = Chunk::read(path, mark.offset) else {
@@ -82,7 +80,7 @@ pub fn read_turn(path: &Path, session: &Session, now: Timestamp) -> (TranscriptT
     (tail, time.unwrap_or_default())
 }
 
-/// Reads what the last [`TAIL_BYTES`] say about the conversation.
+/// From the last [`TAIL_BYTES`].
 pub fn read_conversation(path: &Path) -> ConversationState {
     Chunk::read(path, 0)
         .map(|chunk| chunk.conversation())
@@ -99,23 +97,24 @@ pub fn model_has_spoken(path: &Path, mark: TranscriptMark) -> Option<bool> {
     )
 }
 
-/// The last text of the main agent since the mark, for clients that do not send it. What came
-/// before the last prompt is not looked at.
+/// The main agent's last text since the mark and the last prompt, for clients that do not send it.
 pub fn last_assistant_text(path: &Path, mark: TranscriptMark) -> Option<String> {
     let chunk = Chunk::read(path, mark.offset)?;
-    let said = |line: RawLine| {
-        let line = line.parse().filter(TranscriptLine::is_of_the_model)?;
-        line.blocks()
-            .into_iter()
-            .rev()
-            .find(|block| block.kind == "text")?
-            .text
-    };
-    chunk.lines_with(b"assistant").filter_map(said).last()
+    chunk
+        .lines_with(b"assistant")
+        .filter_map(|line| {
+            let line = line.parse().filter(TranscriptLine::is_of_the_model)?;
+            line.blocks()
+                .into_iter()
+                .rev()
+                .find(|block| block.kind == "text")?
+                .text
+        })
+        .last()
 }
 
-/// Presence of what a Stop needs since the last block: the final message, or a tool call. The
-/// client writes it up to 80 ms behind (measured on 2.1.328).
+/// `true` where the final message, or a tool call, since the last block is there: the client writes
+/// it up to 80 ms late (measured on 2.1.328).
 pub fn has_caught_up(
     path: &Path,
     mark: TranscriptMark,
@@ -125,20 +124,21 @@ pub fn has_caught_up(
     let Some(chunk) = Chunk::read(path, mark.block_offset) else {
         return true;
     };
-    let is_it = |block: &Block| {
-        block
-            .text
-            .as_deref()
-            .is_some_and(|text| text.trim() == message.trim())
-    };
     chunk
         .of_the_model_since(b"assistant", mark, last_block)
-        .any(|line| line.blocks().iter().any(is_it))
+        .any(|line| {
+            line.blocks().iter().any(|block| {
+                block
+                    .text
+                    .as_deref()
+                    .is_some_and(|text| text.trim() == message.trim())
+            })
+        })
         || chunk.calls_a_tool(mark, last_block)
 }
 
-/// Hands on the lines with one of these texts, from an offset to the end, however many there are; tells whether all of
-/// it could be read.
+/// Hands on each line with one of these texts, from an offset to the end; tells whether all of it
+/// could be read.
 fn each_line(
     path: &Path,
     from: u64,
@@ -196,13 +196,12 @@ impl<'a> RawLine<'a> {
 }
 
 impl Chunk {
-    /// Whole lines from `offset` to the end, at most [`TAIL_BYTES`]. A file that is shorter than
-    /// the offset was replaced: it is read anew.
+    /// Lines from `offset` to the end, at most [`TAIL_BYTES`]. A file shorter than that was
+    /// replaced, and is read anew.
     fn read(path: &Path, offset: u64) -> Option<Self> {
         Self::read_at_most(path, offset, TAIL_BYTES)
     }
 
-    /// [`Chunk::read`] with another limit.
     fn read_at_most(path: &Path, offset: u64, max_bytes: u64) -> Option<Self> {
         let mut file = regular_file::open(path).ok()??;
         let length = file.metadata().ok()?.len();
@@ -214,12 +213,12 @@ impl Chunk {
             .try_reserve_exact(usize::try_from(length - start).ok()?)
             .ok()?;
         file.take(length - start).read_to_end(&mut bytes).ok()?;
-        // The last line may be half written.
+        // The last line may be half-written.
         bytes.truncate(memchr::memrchr(b'\n', &bytes).map_or(0, |at| at + 1));
         if start == from {
             return Some(Self { start, bytes });
         }
-        // The first line is cut: it begins before what was read.
+        // The first line is cut.
         let cut = memchr::memchr(b'\n', &bytes).map_or(bytes.len(), |at| at + 1);
         bytes.drain(..cut);
         Some(Self {
@@ -228,8 +227,8 @@ impl Chunk {
         })
     }
 
-    /// The lines that hold these bytes. Few lines matter and most are long, so they are found by
-    /// their bytes first; the caller looks at their structure.
+    /// The lines that hold these bytes: few lines matter and most are long. The caller looks at
+    /// their structure.
     fn lines_with<'a>(&'a self, needle: &'a [u8]) -> impl Iterator<Item = RawLine<'a>> {
         let finder = memmem::Finder::new(needle);
         let mut from = 0;
@@ -263,19 +262,18 @@ impl Chunk {
         }
     }
 
-    /// Number of omo's own blocks after the last known one, with that.
+    /// omo's own blocks from the last known one on.
     fn count_own_blocks(&self, mark: TranscriptMark, since: Timestamp) -> usize {
         let written = self
             .lines_with(b"\"[omo] ")
             .filter(|line| line.offset >= mark.block_offset);
-        let is_later = |line: &TranscriptLine| line.time().is_some_and(|at| at > since);
         written
             .filter_map(RawLine::parse)
-            .filter(|line| is_later(line) && line.is_own_block())
+            .filter(|line| line.time().is_some_and(|at| at > since) && line.is_own_block())
             .count()
     }
 
-    /// Values of `timestamp`: within a text of a person or the model, the quotes are escaped.
+    /// Values of `timestamp`; within texts the quotes are escaped.
     fn times(&self) -> impl Iterator<Item = Timestamp> {
         const FIELD: &[u8] = b"\"timestamp\":\"";
         const LONGEST: usize = 40;
@@ -286,7 +284,7 @@ impl Chunk {
         })
     }
 
-    /// Moment at which the turn ended: an interruption, from which on the run waits.
+    /// The time of the turn up to an interruption, from which on the run waits.
     fn turn_time(
         &self,
         begin: TurnBegin,
@@ -297,11 +295,12 @@ impl Chunk {
         let (from, rest_ended_at) = match begin {
             TurnBegin::At(from) => (from, None),
             TurnBegin::AfterRest(since) => {
-                let said = self.lines_with(b"assistant").filter_map(RawLine::parse);
-                let said = said
+                let first_words = self.lines_with(b"assistant").filter_map(RawLine::parse);
+                let first_words = first_words
                     .filter(TranscriptLine::is_of_the_model)
                     .filter_map(|line| line.time());
-                let Some(first) = said.filter(|at| (since < *at) && (*at <= now)).min() else {
+                let Some(first) = first_words.filter(|at| (since < *at) && (*at <= now)).min()
+                else {
                     return TurnTime::default();
                 };
                 (first, Some(first))
@@ -311,15 +310,16 @@ impl Chunk {
             Some(Interruption::At(at)) if from < at => at.min(now),
             _ => now,
         };
-        // Before the first entry of a tail that was cut lies work that was not read.
+        // Work before the first entry of a cut tail was not read.
         let is_cut = self.start != mark.offset;
-        let first = || {
+        let known_from = if is_cut {
             self.times()
                 .filter(|at| (from..=until).contains(at))
                 .min()
                 .unwrap_or(until)
+        } else {
+            from
         };
-        let known_from = if is_cut { first() } else { from };
         TurnTime {
             rest_ended_at,
             idle_millis: idle_millis(self.times(), known_from, until),
@@ -349,9 +349,8 @@ impl Chunk {
             .any(|line| line.calls().next().is_some())
     }
 
-    /// The model's lines with these bytes that were written, and made, after the last block. What
-    /// was made in the block's own millisecond came after it: between a call and the Stop that
-    /// follows it lies a request to the model.
+    /// The model's lines with these bytes since the last block. One of the block's own millisecond
+    /// came after it: a request to the model lies between a call and the Stop behind it.
     fn of_the_model_since<'a>(
         &'a self,
         needle: &'a [u8],
@@ -361,14 +360,13 @@ impl Chunk {
         let written = self
             .lines_with(needle)
             .filter(move |line| line.offset >= mark.block_offset);
-        let is_after = move |line: &TranscriptLine| match (line.time(), last_block) {
-            (Some(at), Some(block)) => at >= block,
-            _ => true,
-        };
         written
             .filter_map(RawLine::parse)
             .filter(TranscriptLine::is_of_the_model)
-            .filter(is_after)
+            .filter(move |line| match (line.time(), last_block) {
+                (Some(at), Some(block)) => at >= block,
+                _ => true,
+            })
     }
 
     #[expect(
@@ -387,7 +385,7 @@ impl Chunk {
         }
     }
 
-    /// Offset of the last line with `needle` for which `counts` holds.
+    /// Offset of the last line with `needle` that `counts`.
     fn last_line(&self, needle: &[u8], counts: fn(&TranscriptLine) -> bool) -> Option<u64> {
         let counting = self
             .lines_with(needle)
@@ -399,9 +397,8 @@ impl Chunk {
 #[derive(Default)]
 struct InputQueue {
     waiting: Vec<WaitingInput>,
-    /// Offset of the first input since the queue was last empty. The next read begins there, and
-    /// finds the same inputs waiting. A later start would take an earlier input that leaves the
-    /// queue for that one.
+    /// Offset of the first input since the queue was last empty: the next read begins there, and
+    /// finds the same inputs waiting.
     busy_since: Option<u64>,
 }
 
@@ -411,9 +408,8 @@ struct WaitingInput {
 }
 
 impl InputQueue {
-    /// The client's own book-keeping: what is enqueued leaves by `dequeue`, from the front, or by
-    /// `remove` and `popAll`, which name what leaves. What leaves without having been seen to come
-    /// came before the mark.
+    /// Inputs leave the queue by `dequeue`, from the front, or by `remove` and `popAll`, which name
+    /// them. An unknown input came before the mark.
     fn apply(&mut self, line: &TranscriptLine, offset: u64) {
         let content = line.queued_text();
         match line.operation {
@@ -427,12 +423,12 @@ impl InputQueue {
                 self.busy_since.get_or_insert(offset);
             }
             Some("dequeue" | "remove" | "popAll") => {
-                let same = |waiting: &WaitingInput| {
+                let leaving = self.waiting.iter().position(|input| {
                     content
                         .as_ref()
-                        .is_none_or(|content| *content == waiting.content)
-                };
-                if let Some(at) = self.waiting.iter().position(same) {
+                        .is_none_or(|content| *content == input.content)
+                });
+                if let Some(at) = leaving {
                     self.waiting.remove(at);
                 }
                 if self.waiting.is_empty() {

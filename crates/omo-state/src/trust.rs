@@ -1,8 +1,7 @@
 //! Approvals by the user: `trust.json` in their own folder, never in the repository.
 //!
-//! An approval is for the exact bytes of one file in one folder of one repository: a digest of all
-//! three. Any change, of a comment even, asks again, and so does another repository at the same
-//! path. That of a file with checks is for the files that these run as well.
+//! An approval is for the exact bytes of a file in a folder of a repository, and for the files that
+//! its checks run: any change asks again.
 
 pub mod pending_approval;
 
@@ -23,13 +22,10 @@ const FILE: &str = "trust.json";
 const MAX_BYTES: u64 = 1024 * 1024;
 const KEPT: usize = 1_000;
 
-/// Failure to use the approvals.
 #[derive(Debug, thiserror::Error)]
 pub enum TrustError {
-    /// File error.
     #[error(transparent)]
     Folder(#[from] FolderError),
-    /// Lock held by another process.
     #[error(transparent)]
     Lock(#[from] LockError),
     /// Text that does not parse, or of a newer omo.
@@ -40,7 +36,6 @@ pub enum TrustError {
     Key(#[from] KeyError),
 }
 
-/// Everything that was approved.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ApprovalList {
     version: u32,
@@ -49,33 +44,31 @@ pub struct ApprovalList {
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct StoredApproval {
-    /// [`content_digest`] or [`bound_digest`] of the approved content.
+    /// [`content_digest`] or [`bound_digest`].
     pub digest: String,
-    /// Digest of the file alone, where it is bound to other files as well.
+    /// Digest of the file alone, where it is bound to others.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub content: String,
-    /// Bound files, each with its digest.
+    /// Bound files with their digests.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub pinned: BTreeMap<String, String>,
-    /// Folder, for people to read.
+    /// For people.
     pub root: String,
-    /// Moment of the approval.
     pub at: Timestamp,
-    /// Approver; unknown in an approval of an older omo.
+    /// Unknown in an approval of an older omo.
     #[serde(default)]
     pub by: Option<ChangedBy>,
-    /// Seal of omo.
     #[serde(default)]
     pub seal: String,
 }
 
-/// Digest of a file's exact content in one folder of one repository.
+/// Digest of a file's content in a folder of a repository.
 pub fn content_digest(root: &Path, content: &[u8]) -> String {
     content_digest_at(root, root, content)
 }
 
-/// As [`content_digest`], from the time at which the folder that is at `root` now was at `place`. A copy has another
-/// one: it is no longer the same repository.
+/// [`content_digest`] as of when the folder at `root` was at `place`. A copy is another repository,
+/// with another digest.
 pub fn content_digest_at(place: &Path, root: &Path, content: &[u8]) -> String {
     let identity = repository_identity(root);
     sum_parts(
@@ -88,7 +81,7 @@ pub fn content_digest_at(place: &Path, root: &Path, content: &[u8]) -> String {
     )
 }
 
-/// `content` bound to the digests of files beside it.
+/// `content` bound to the digests of other files.
 pub fn bound_digest(content: &str, pinned: &BTreeMap<String, String>) -> String {
     let files = pinned
         .iter()
@@ -101,25 +94,28 @@ pub fn bound_digest(content: &str, pinned: &BTreeMap<String, String>) -> String 
     )
 }
 
-fn sum_parts(of: &str, parts: &[&[u8]]) -> String {
+fn sum_parts(subject: &str, parts: &[&[u8]]) -> String {
     let mut hash = Sha256::new();
-    hash.update(of);
+    hash.update(subject);
     for part in parts {
-        // Each with its length before it: no two lists of parts run into the same bytes.
+        // A length before each part keeps two lists apart.
         hash.update((part.len() as u64).to_le_bytes());
         hash.update(part);
     }
+    hex(&hash.finalize())
+}
+
+fn hex(bytes: &[u8]) -> String {
     let digits = b"0123456789abcdef";
-    let digit = |nibble: u8| digits.get(usize::from(nibble)).copied().map(char::from);
-    hash.finalize()
+    bytes
         .iter()
-        .flat_map(|byte| [digit(byte >> 4), digit(byte & 15)])
-        .flatten()
+        .flat_map(|byte| [byte >> 4, byte & 15])
+        .filter_map(|nibble| digits.get(usize::from(nibble)).copied().map(char::from))
         .collect()
 }
 
 impl ApprovalList {
-    /// Reads what was approved; nothing where there is no file.
+    /// Empty without a file.
     pub fn load(state_home: Option<&Path>) -> Result<Self, TrustError> {
         match state_home
             .map(GuardedFolder::open_user)
@@ -141,12 +137,12 @@ impl ApprovalList {
             .ok_or_else(|| TrustError::Malformed(folder.path().join(FILE)))
     }
 
-    /// A sealed approval of this digest.
+    /// `true` for a sealed approval of this digest.
     pub fn holds(&self, digest: &str, key: &SealKey) -> bool {
         self.approval_given(digest, key).is_some()
     }
 
-    /// Approver and moment of this digest; of several the one that a person is known to have given.
+    /// The approval of this digest; a person's before others.
     pub fn approval_given(&self, digest: &str, key: &SealKey) -> Option<GivenApproval> {
         let sound = self
             .approved
@@ -159,27 +155,25 @@ impl ApprovalList {
         given.max_by_key(|given| given.by.is_person())
     }
 
-    /// The newest approval of a file's content, and the files that it was bound to, whatever is in them now.
+    /// The newest approval of a file's content, and the files that it was bound to, whatever they
+    /// hold now.
     pub fn pinned_with(&self, content: &str, key: &SealKey) -> Option<&BTreeMap<String, String>> {
-        let is_sound = |approval: &&StoredApproval| {
-            let is_bound = approval.content == content
-                && approval.digest == bound_digest(content, &approval.pinned);
-            is_bound && approval.is_sound(key)
-        };
         self.approved
             .iter()
             .rev()
-            .find(is_sound)
+            .find(|approval| {
+                approval.content == content
+                    && approval.digest == bound_digest(content, &approval.pinned)
+                    && approval.is_sound(key)
+            })
             .map(|approval| &approval.pinned)
     }
 }
 
-/// Approver and moment of an approval.
+/// The author and time of an approval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GivenApproval {
-    /// Approver.
     pub by: ChangedBy,
-    /// Moment of the approval.
     pub at: Timestamp,
 }
 
@@ -200,7 +194,6 @@ fn sealed(digest: &str, by: Option<ChangedBy>) -> String {
     }
 }
 
-/// Writes an approval down.
 pub fn approve(
     state_home: Option<&Path>,
     root: &Path,
@@ -216,7 +209,7 @@ pub fn approve(
     )
 }
 
-/// Writes down that a file is approved together with the files that it runs.
+/// Approves a file with the files that it runs.
 pub fn approve_bound(
     state_home: Option<&Path>,
     root: &Path,
@@ -243,11 +236,11 @@ fn write(
     let key = SealKey::load(state_home)?;
     let seal = key.mac(sealed(&digest, Some(by)).as_bytes());
     change(state_home, |approved| {
-        // An approval by a person stays so, whatever approves it once more.
-        let is_stronger = |known: &StoredApproval| {
-            known.by().is_person() && !by.is_person() && known.is_sound(&key)
-        };
-        approved.retain(|known| known.digest != digest || is_stronger(known));
+        // A person's approval stays, whatever approves it once more.
+        approved.retain(|known| {
+            known.digest != digest
+                || known.by().is_person() && !by.is_person() && known.is_sound(&key)
+        });
         let root = root.display().to_string();
         approved.push(StoredApproval {
             digest,

@@ -1,10 +1,9 @@
-//! Typed orders: the words that a user typed about the run of a plan, from a hook to `omo`, with
-//! proof that a person typed them.
+//! Typed orders: a user's words about a plan's run, from a hook to `omo`, with proof that a person
+//! typed them.
 //!
-//! `omo` lets a person decide what a model must not, and a model can start `omo` too. So the hook,
-//! which alone sees the prompt and who typed it, seals what was typed, for one session and one
-//! project and for a short time, and hands it over on standard input. There it is in no process
-//! list and in no file: it gives nothing to a command that is run later.
+//! A model can start `omo`, too. So the hook, which alone knows who typed a prompt, seals it for a
+//! session, a project and a short time, and hands it over on standard input, where no later command
+//! finds it.
 
 use std::path::Path;
 
@@ -15,35 +14,32 @@ use serde::{Deserialize, Serialize};
 
 use crate::seal::{KeyError, SealKey};
 
-/// Argument that makes `omo` read an order. A person types something else.
+/// The argument before an order; a person types something else.
 pub const ARGUMENT: &str = "--typed-command";
-/// No order is longer, in bytes.
+/// Of an order.
 pub const MAX_BYTES: u64 = 64 * 1024;
-/// Milliseconds for which an order holds: the hook that wrote it waits no longer.
+/// Milliseconds for which an order is valid: the hook waits no longer.
 const HOLDS_MILLIS: i64 = 10_000;
 
 /// A command that a person typed in a session.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TypedOrder {
-    /// Command, such as `/omo:stop`.
+    /// Such as `/omo:stop`.
     pub command: RunCommand,
-    /// Arguments, byte for byte.
+    /// Byte for byte.
     pub arguments: String,
-    /// Session id.
     pub session: String,
-    /// Project root.
     pub root: String,
-    /// Moment of typing.
     pub at: Timestamp,
     seal: String,
 }
 
 impl TypedOrder {
-    /// The order of what was typed; `None` where the path of the project is no text, which no run has.
+    /// `None` for a project's path that is no text, which no run has.
     ///
     /// # Errors
     ///
-    /// There is no key to seal it with.
+    /// Where no key can seal it.
     pub fn new(
         typed: (RunCommand, &str),
         id: &SessionId,
@@ -66,12 +62,12 @@ impl TypedOrder {
         Ok(Some(order))
     }
 
-    /// One line for standard input.
+    /// For standard input.
     pub fn to_line(&self) -> Vec<u8> {
         serde_json::to_vec(self).unwrap_or_default()
     }
 
-    /// Reads what was handed over; `None` where it is no order, or a hook of this user did not write it just now.
+    /// `None` for text that no hook of this user has just written.
     pub fn read(bytes: &[u8], state_home: Option<&Path>, now: Timestamp) -> Option<Self> {
         let order: Self = serde_json::from_slice(bytes).ok()?;
         let key = SealKey::find(state_home).ok()??;
@@ -81,7 +77,7 @@ impl TypedOrder {
         (is_recent && key.is_mac(&order.bytes(), &order.seal)).then_some(order)
     }
 
-    /// Sealed bytes, with a prefix that nothing else under the same key has.
+    /// With a prefix that nothing else under the key has.
     fn bytes(&self) -> Vec<u8> {
         let content = (
             "omo typed command 1",

@@ -1,4 +1,4 @@
-//! `[[check]]` tables, as they stand in the user's `config.toml` and in a repository's `omo.toml`.
+//! `[[check]]` tables of `config.toml` and `omo.toml`.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -8,16 +8,15 @@ use omo_core::check::session_check::{Check, CheckOrigin, MAX_CHECKS};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-/// Contents of a `[[check]]` array.
 #[derive(Debug, Default)]
 pub struct CheckTables {
-    /// Valid checks, each with the one project that it is for, where it names one.
+    /// Each with its only project, if it names one.
     pub checks: Vec<(Check, Option<PathBuf>)>,
-    /// Problems, with their byte ranges.
+    /// With their byte ranges.
     pub problems: Vec<(Range<usize>, String)>,
 }
 
-/// Reads the array. Only the user's own file may name a project.
+/// Only the user's own file may name a project.
 pub fn read(value: &Spanned<DeValue>, origin: CheckOrigin) -> CheckTables {
     let mut checks = CheckTables::default();
     let Some(array) = value.get_ref().as_array() else {
@@ -94,7 +93,7 @@ impl CheckTables {
                 "`check.project` must be an absolute path".to_owned(),
             ));
         }
-        // A name that is not given comes from the command.
+        // A missing name comes from the command.
         let named = Check::new(name.as_deref(), &check.command, origin).map(|named| Check {
             name: named.name,
             ..check

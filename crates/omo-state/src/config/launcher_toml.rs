@@ -1,5 +1,4 @@
-//! `[launcher.NAME]` tables of the user's `config.toml`: how workers are handed to an engine that runs them somewhere
-//! else. Only the shape is read here; what the commands mean is known where workers are started.
+//! The shape of `[launcher.NAME]` tables in `config.toml`: commands that start workers elsewhere.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -19,25 +18,21 @@ const NUMBERS: [(&str, u32); 4] = [
 ];
 const MAX_NAME: usize = 40;
 
-/// Settings of one launcher, by name.
+/// Settings of a launcher, by name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LauncherTable {
-    /// Text settings.
     pub texts: BTreeMap<String, String>,
-    /// Number settings.
     pub numbers: BTreeMap<String, u32>,
 }
 
-/// Contents of the `[launcher.NAME]` tables.
 #[derive(Debug, Default)]
 pub struct LauncherTables {
-    /// The launchers, by their names.
     pub launchers: BTreeMap<String, LauncherTable>,
-    /// Problems, with their byte ranges.
+    /// With their byte ranges.
     pub problems: Vec<(Range<usize>, String)>,
 }
 
-/// Reads the tables. One with a problem is left out: half a launcher would start workers in another way than its user
+/// One with a problem is left out: half a launcher would start workers in another way than its user
 /// meant.
 pub fn read(value: &Spanned<DeValue>) -> LauncherTables {
     let mut read = LauncherTables::default();
@@ -65,10 +60,13 @@ pub fn read(value: &Spanned<DeValue>) -> LauncherTables {
     read
 }
 
-/// A valid launcher name. A command has spaces, which no name has.
+/// `true` for a launcher's name; a command has spaces.
 pub fn is_launcher_name(name: &str) -> bool {
-    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
-    !name.is_empty() && name.len() <= MAX_NAME && name.bytes().all(is_plain)
+    !name.is_empty()
+        && name.len() <= MAX_NAME
+        && name
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'))
 }
 
 impl LauncherTables {
@@ -124,7 +122,7 @@ fn whole_number(value: &Spanned<DeValue>) -> Option<u32> {
     u32::from_str_radix(number.as_str(), number.radix()).ok()
 }
 
-/// Reads a file of such tables alone, as omo itself brings one.
+/// A file of such tables alone, as omo brings one.
 pub fn parse(text: &str) -> Option<BTreeMap<String, LauncherTable>> {
     let table = DeTable::parse(text).ok()?;
     let (_, value) = table

@@ -1,9 +1,8 @@
-//! The folders that omo keeps files in, and the only ways to touch what is in them: the state
-//! folder, `.sisyphus/cc-omo` below a project's root, and the user's own, `omo` below their state.
+//! The folders of omo's files, and the only ways to touch them: `.sisyphus/cc-omo` below a
+//! project's root, and the user's own, `omo` below their state.
 //!
-//! Every step is taken from the folder's own handle (`platform`), so that no other process can swap a
-//! part of the path for a link in between. A link at any level, a file that is no regular one, one that
-//! belongs to another user, or one that is too large is refused, not followed.
+//! Every step is taken from a folder's handle (`platform`): no other process can swap a part of the
+//! path. A link at any level, an irregular, foreign or too large file is refused.
 
 mod durable;
 
@@ -18,41 +17,36 @@ use crate::platform::{self, Directory, Purpose, Trouble};
 
 const STATE_PARTS: [&str; 2] = [".sisyphus", "cc-omo"];
 const USER_PARTS: [&str; 1] = ["omo"];
-/// Maximum duration of a hook that reads, in milliseconds.
+/// Of a hook that reads.
 const LONGEST_READ_MILLIS: i64 = 2_000;
 
-/// Failure of an access to a folder or a file in it.
 #[derive(Debug, thiserror::Error)]
 pub enum FolderError {
-    /// The system refused.
     #[error("{action} {path}: {source}")]
     Io {
-        /// Action, such as `read`.
+        /// Such as `read`.
         action: &'static str,
-        /// Path of the action.
         path: PathBuf,
-        /// Error of the system.
         source: io::Error,
     },
     /// Something else in the place of a file or folder.
     #[error("{path} is {what}, which omo does not touch")]
     Refused {
-        /// Path.
         path: PathBuf,
-        /// Kind of what was found, such as a link.
+        /// Such as a link.
         what: &'static str,
     },
 }
 
-/// An open folder whose files are reached through its handle.
+/// An open folder, whose files are reached through its handle.
 #[derive(Debug)]
 pub struct GuardedFolder {
     directory: Directory,
     path: PathBuf,
 }
 
-/// The folder that keeps the state of a project from being written: the state folder, or the nearest one above it where
-/// there is none. `None` where it can be written, and where there is no such project.
+/// The folder that keeps a project's state from being written: the state folder, or the nearest one
+/// above it.
 pub fn unwritable_folder(root: &Path) -> Option<PathBuf> {
     let folder = STATE_PARTS
         .iter()
@@ -62,27 +56,27 @@ pub fn unwritable_folder(root: &Path) -> Option<PathBuf> {
 }
 
 impl GuardedFolder {
-    /// Opens the folder below `root`; `None` where there is none.
+    /// `None` without a folder below `root`.
     pub fn open_state(root: &Path) -> Result<Option<Self>, FolderError> {
         Self::open_parts(root, &STATE_PARTS)
     }
 
-    /// Opens the user's own folder below `state_home`; `None` where there is none.
+    /// The user's own folder below `state_home`, if it exists.
     pub fn open_user(state_home: &Path) -> Result<Option<Self>, FolderError> {
         Self::open_user_part(state_home, &USER_PARTS)
     }
 
-    /// As [`GuardedFolder::open_user`], of a folder further down.
+    /// [`GuardedFolder::open_user`] of a folder further down.
     pub fn open_user_part(state_home: &Path, parts: &[&str]) -> Result<Option<Self>, FolderError> {
         Self::open_parts(state_home, parts)
     }
 
-    /// Opens the user's own folder below `state_home`, making it where there is none.
+    /// [`GuardedFolder::open_user`], made where missing.
     pub fn create_user(state_home: &Path) -> Result<Self, FolderError> {
         Self::create_user_part(state_home, &USER_PARTS)
     }
 
-    /// As [`GuardedFolder::create_user`], of a folder further down.
+    /// [`GuardedFolder::create_user`] of a folder further down.
     pub fn create_user_part(state_home: &Path, parts: &[&str]) -> Result<Self, FolderError> {
         std::fs::create_dir_all(state_home).map_err(|source| FolderError::Io {
             action: "create",
@@ -92,14 +86,14 @@ impl GuardedFolder {
         Self::create_parts(state_home, parts)
     }
 
-    /// Opens a folder that lies below `top` in folders of these names; `None` where there is none. Links on
-    /// the way to `top` are its user's affair, and below it they are refused.
+    /// A folder below `top`, if it exists. Links on the way to `top` are its user's affair; below
+    /// it they are refused.
     pub fn open_below(top: &Path, parts: &[&str]) -> Result<Option<Self>, FolderError> {
         Self::open_parts(top, parts)
     }
 
-    /// As [`GuardedFolder::open_below`], making each of them where there is none, the last one for its owner
-    /// alone. `top` itself has to be there.
+    /// [`GuardedFolder::open_below`], made where missing, the last one for its owner alone; `top`
+    /// must exist.
     pub fn create_below(top: &Path, parts: &[&str]) -> Result<Self, FolderError> {
         Self::create_parts(top, parts)
     }
@@ -113,8 +107,8 @@ impl GuardedFolder {
         }
     }
 
-    /// Opens the folder below `root`, making it where there is none: readable by its owner alone,
-    /// and with a `.gitignore` of its own, so that nothing of it shows in `git status`.
+    /// The folder below `root`, made where missing: readable by its owner alone, with a
+    /// `.gitignore`.
     pub fn create_state(root: &Path) -> Result<Self, FolderError> {
         let folder = Self::create_parts(root, &STATE_PARTS)?;
         if folder.directory.lacks(".gitignore") {
@@ -164,18 +158,18 @@ impl GuardedFolder {
             .unwrap_or(&self.path)
     }
 
-    /// Path, for messages.
+    /// For messages.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Content of a file of at most `limit` bytes; `None` without one.
+    /// At most `limit` bytes; `None` without a file.
     pub fn read(&self, name: &str, limit: u64) -> Result<Option<Vec<u8>>, FolderError> {
         Ok(self.read_from(name, 0, limit)?.map(|(_, bytes)| bytes))
     }
 
-    /// As [`GuardedFolder::read`], from `offset` on, and tells where what was read begins: a file that is
-    /// shorter than that was replaced, and is read from its start.
+    /// [`GuardedFolder::read`] from `offset` on, and where it begins: a shorter file was replaced,
+    /// and is read from its start.
     pub fn read_from(
         &self,
         name: &str,
@@ -189,7 +183,7 @@ impl GuardedFolder {
             return Err(refused(&self.path.join(name), "too large"));
         }
         let start = if offset <= size { offset } else { 0 };
-        // One more than allowed shows that the file grew past the limit while it was read.
+        // One byte more shows that the file grew past the limit.
         let bytes = self.read_span(name, file, start..size, limit - start + 1)?;
         if start + bytes.len() as u64 > limit {
             return Err(refused(&self.path.join(name), "too large"));
@@ -197,7 +191,7 @@ impl GuardedFolder {
         Ok(Some((start, bytes)))
     }
 
-    /// The last `most` bytes of a file, however large it is; `None` where there is none.
+    /// The last `most` bytes; `None` without a file.
     pub fn read_end(&self, name: &str, most: u64) -> Result<Option<Vec<u8>>, FolderError> {
         let Some((file, size)) = self.open_to_read(name)? else {
             return Ok(None);
@@ -226,25 +220,15 @@ impl GuardedFolder {
         span: Range<u64>,
         most: u64,
     ) -> Result<Vec<u8>, FolderError> {
-        let failed = |source| FolderError::Io {
+        read_bytes(&mut file, span, most).map_err(|source| FolderError::Io {
             action: "read",
             path: self.path.join(name),
             source,
-        };
-        let mut bytes = Vec::new();
-        // Under a memory limit, this is an error and not the end of the process.
-        let reserved =
-            bytes.try_reserve_exact(usize::try_from(span.end - span.start).unwrap_or(0) + 1);
-        reserved.map_err(|_| failed(io::ErrorKind::OutOfMemory.into()))?;
-        if span.start > 0 {
-            file.seek(SeekFrom::Start(span.start)).map_err(failed)?;
-        }
-        file.take(most).read_to_end(&mut bytes).map_err(failed)?;
-        Ok(bytes)
+        })
     }
 
-    /// Puts a file in the place of the old one, whole or not at all. The temporary file has one
-    /// fixed name: writers hold the lock, and what a killed one left is cleared by the next.
+    /// Replaces a file, whole or not at all. The temporary file has a fixed name: writers hold the
+    /// lock, and a killed one's leftover is cleared by the next.
     pub fn replace(&self, name: &str, bytes: &[u8]) -> Result<(), FolderError> {
         let temporary = format!("{name}.tmp");
         let file = self.create_file(&temporary)?;
@@ -254,13 +238,12 @@ impl GuardedFolder {
         })
     }
 
-    /// As [`GuardedFolder::replace`], with the pieces of a file that is replaced often. The two change their
-    /// names: the old one stays as `NAME.old`, and is written over the next time, since making a file
-    /// and freeing one cost more than everything else that a hook does (docs/adr/0012).
+    /// [`GuardedFolder::replace`] with the pieces of a file that is replaced often: the two
+    /// exchange names, and `NAME.old` is written over the next time, since making and freeing a
+    /// file cost more than the rest of a hook (docs/adr/0012).
     ///
-    /// A process that reads without the lock may have opened the old one while it had the name. The old
-    /// one is only written over when it lost the name so long before `now` that no hook can still be
-    /// reading it.
+    /// A reader without the lock may still have the old file open: it is only written over when it
+    /// lost the name so long before `now` that no hook can be reading it.
     pub(crate) fn exchange(
         &self,
         name: &str,
@@ -284,8 +267,8 @@ impl GuardedFolder {
         self.write_and_place(&old, file, pieces, || self.directory.exchange(&old, name))
     }
 
-    /// Opens the file that had a name before the one that has it now, and tells its size; `None` where
-    /// there is none of ours, or where another process may still be reading it.
+    /// Opens the file that had a name before, and tells its size; `None` for a foreign one, or one
+    /// that may still be read.
     fn open_unread(&self, old: &str, name: &str, now: Timestamp) -> Option<(File, u64)> {
         let written = self.directory.written_at(name)?;
         let since = Timestamp::from_millis(written.checked_mul(1_000)?.checked_add(999)?);
@@ -309,7 +292,7 @@ impl GuardedFolder {
             .with_path("write", temporary, written)
             .and_then(|()| self.with_path("put in its place", temporary, place()));
         if placed.is_err() {
-            // Nothing more can be done when even this fails; the next writer tries again.
+            // The next writer tries again.
             let _ = self.directory.remove(temporary);
         }
         placed
@@ -328,7 +311,7 @@ impl GuardedFolder {
         })
     }
 
-    /// Appends to a file; once it holds `rotate_at` bytes it is moved to `NAME.1` first.
+    /// Appends to a file, which is moved to `NAME.1` first once it holds `rotate_at` bytes.
     pub fn append(&self, name: &str, bytes: &[u8], rotate_at: u64) -> Result<(), FolderError> {
         let mut file = self.open_file(name, Purpose::Append)?;
         if self.check(name, &file)? >= rotate_at {
@@ -343,27 +326,25 @@ impl GuardedFolder {
         })
     }
 
-    /// Makes a new file in the place of the old one, for the caller to write to. A process that still
-    /// writes to the old one keeps that.
+    /// Makes a new file in the place of the old one, which a process that still writes to it keeps.
     pub fn create_file(&self, name: &str) -> Result<File, FolderError> {
         self.remove(name)?;
         self.open_file(name, Purpose::New)
     }
 
-    /// Makes an empty folder in the place of whatever has that name. A link goes, and what it points
-    /// at stays as it is.
+    /// Makes an empty folder in the place of what has the name; a link goes without its target.
     pub fn empty_folder(&self, name: &str) -> Result<(), FolderError> {
         self.remove_folder(name)?;
         self.with_path("create", name, self.directory.make(name))
     }
 
-    /// As [`GuardedFolder::empty_folder`], and opens it.
+    /// [`GuardedFolder::empty_folder`], opened.
     pub fn empty_and_open(&self, name: &str) -> Result<Self, FolderError> {
         self.empty_folder(name)?;
         self.opened(name)
     }
 
-    /// Opens a folder in this one; `None` where there is none.
+    /// `None` without a folder of this name.
     pub fn open_folder(&self, name: &str) -> Result<Option<Self>, FolderError> {
         match self.opened(name) {
             Err(FolderError::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => {
@@ -373,7 +354,7 @@ impl GuardedFolder {
         }
     }
 
-    /// As [`GuardedFolder::open_folder`], with the rights that the folder has.
+    /// [`GuardedFolder::open_folder`] with the rights that the folder has.
     pub fn open_inner(&self, name: &str) -> Result<Option<Self>, FolderError> {
         match self.inner(name) {
             Err(FolderError::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => {
@@ -383,7 +364,7 @@ impl GuardedFolder {
         }
     }
 
-    /// The folder of this name in this one, made where there is none, for its owner alone.
+    /// Made where missing, for its owner alone.
     pub fn create_folder(&self, name: &str) -> Result<Self, FolderError> {
         match self.directory.make(name) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
@@ -407,8 +388,7 @@ impl GuardedFolder {
         Ok(Self { directory, path })
     }
 
-    /// Removes a folder with all that is in it; one that is not there is no error. A link goes, and
-    /// what it points at stays as it is.
+    /// Removes a folder with its content, if it exists; a link goes without its target.
     pub fn remove_folder(&self, name: &str) -> Result<(), FolderError> {
         match self
             .directory
@@ -425,19 +405,19 @@ impl GuardedFolder {
         }
     }
 
-    /// Opens a file for locking, making it where there is none. It is never written or removed.
+    /// Made where missing, never written or removed.
     pub(crate) fn open_lock(&self, name: &str) -> Result<File, FolderError> {
         let file = self.open_file(name, Purpose::Lock)?;
         self.check(name, &file)?;
         Ok(file)
     }
 
-    /// Gives a file another name, over whatever has that name.
+    /// Replaces whatever has the new name.
     pub fn rename(&self, from: &str, to: &str) -> Result<(), FolderError> {
         self.with_path("rename", from, self.directory.rename(from, to))
     }
 
-    /// Removes a file; one that is not there is no error.
+    /// No error without a file.
     pub fn remove(&self, name: &str) -> Result<(), FolderError> {
         match self.directory.remove(name) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
@@ -445,7 +425,7 @@ impl GuardedFolder {
         }
     }
 
-    /// The names of the files whose name begins so, sorted.
+    /// Sorted names of files that begin with `prefix`.
     pub fn file_names(&self, prefix: &str) -> Result<Vec<String>, FolderError> {
         let mut names = self
             .directory
@@ -456,7 +436,7 @@ impl GuardedFolder {
         Ok(names)
     }
 
-    /// Moment of the last write, in seconds since 1970; `None` where unknown.
+    /// Time of the last write in seconds since 1970.
     pub fn written_at(&self, name: &str) -> Option<i64> {
         self.directory.written_at(name)
     }
@@ -492,4 +472,17 @@ fn refused(path: &Path, what: &'static str) -> FolderError {
         path: path.to_owned(),
         what,
     }
+}
+
+fn read_bytes(file: &mut File, span: Range<u64>, most: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    // Under a memory limit, this is an error and not the end of the process.
+    bytes
+        .try_reserve_exact(usize::try_from(span.end - span.start).unwrap_or(0) + 1)
+        .map_err(|_| io::Error::from(io::ErrorKind::OutOfMemory))?;
+    if span.start > 0 {
+        file.seek(SeekFrom::Start(span.start))?;
+    }
+    file.take(most).read_to_end(&mut bytes)?;
+    Ok(bytes)
 }

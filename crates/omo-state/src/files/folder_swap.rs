@@ -1,4 +1,4 @@
-//! Putting a finished folder in the place of another one, whole.
+//! The exchange of a finished folder for another one, whole.
 
 use std::ffi::OsString;
 use std::fs;
@@ -7,9 +7,8 @@ use std::path::{Path, PathBuf};
 
 use crate::platform;
 
-/// Gives the folder `new` the name `place`. A process that opens something below `place` meanwhile finds
-/// it in the old folder or in the new one, where the file system can exchange two names; elsewhere there
-/// is a moment without either. What was at `place` is then at `new`, for the caller to remove.
+/// Gives the folder `new` the name `place`, and the old folder the name `new`, for the caller to
+/// remove. Where the file system cannot exchange names, there is a moment without either.
 pub fn swap_folders(new: &Path, place: &Path) -> io::Result<()> {
     if fs::symlink_metadata(place).is_err_and(|error| error.kind() == io::ErrorKind::NotFound) {
         return fs::rename(new, place);
@@ -17,8 +16,7 @@ pub fn swap_folders(new: &Path, place: &Path) -> io::Result<()> {
     platform::exchange(new, place).or_else(|_| in_two_steps(new, place))
 }
 
-/// Two renames, for a file system that cannot exchange names. When the second fails the first is
-/// undone.
+/// Two renames; the first is undone when the second fails.
 fn in_two_steps(new: &Path, place: &Path) -> io::Result<()> {
     let aside = aside(new);
     fs::rename(place, &aside)?;
@@ -29,15 +27,14 @@ fn in_two_steps(new: &Path, place: &Path) -> io::Result<()> {
     fs::rename(&aside, new)
 }
 
-/// Place of the old folder for a moment: a leftover of an ended process goes with the next
-/// [`clear_leftovers`].
+/// The old folder's place for a moment, which [`clear_leftovers`] clears.
 fn aside(new: &Path) -> PathBuf {
     let mut name = OsString::from(new);
     name.push(".old");
     PathBuf::from(name)
 }
 
-/// Removes what an earlier [`swap_folders`] of `new`, or one that was ended half-way, has left.
+/// Removes the leftovers of an earlier [`swap_folders`] of `new`.
 pub fn clear_leftovers(new: &Path) -> io::Result<()> {
     for left in [new.to_owned(), aside(new)] {
         match fs::remove_dir_all(&left) {

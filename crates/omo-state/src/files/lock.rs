@@ -1,7 +1,5 @@
-//! The one lock around the state: taken within a deadline, or not at all.
-//!
-//! Behind this file stands fs2 (docs/adr/0003): `flock` on Unix, `LockFileEx` on Windows. The
-//! system gives the lock back when its holder dies, so no lock is ever stale.
+//! The lock around the state, taken within a deadline or not at all: fs2 (docs/adr/0003), with
+//! `flock` on Unix and `LockFileEx` on Windows. The system frees the lock of a dead holder.
 
 use std::fs::File;
 use std::io;
@@ -9,20 +7,17 @@ use std::time::{Duration, Instant};
 
 use crate::files::folder::{FolderError, GuardedFolder};
 
-/// Maximum wait of a hook for the lock. A hook that does not get it lets the session be.
+/// A hook's wait; without the lock it lets the session be.
 pub const DEADLINE: Duration = Duration::from_millis(250);
 
-/// Longest pause between two tries of a hook; [`COMMAND_PAUSE`] is a command's.
+/// Of a hook, between two tries.
 const PAUSE: Duration = Duration::from_millis(1);
-/// The longest pause between two tries of a command. The system gives a free lock to the process that
-/// asks next, so that beside twenty hooks a command that asks as seldom as they do may fail to get it for
-/// seconds; and a person who ends a run goes before the hooks that hold it.
+/// Of a command, between two tries. A free lock goes to the process that asks next: beside twenty
+/// hooks a command would not get it for seconds, and a person who ends a run goes first.
 const COMMAND_PAUSE: Duration = Duration::from_micros(100);
 
-/// File of the lock of the state.
 pub const NAME: &str = "runtime.lock";
 
-/// Failure to take a lock.
 #[derive(Debug, thiserror::Error)]
 pub enum LockError {
     /// Held by another process all the time.
@@ -31,32 +26,31 @@ pub enum LockError {
     /// The file system cannot lock, or refuses to.
     #[error("lock the state: {0}")]
     Io(#[from] io::Error),
-    /// The lock's own file is not to be used.
     #[error(transparent)]
     Folder(#[from] FolderError),
 }
 
-/// The lock; dropping it gives it back.
+/// Released when dropped.
 #[derive(Debug)]
 pub struct StateLock {
     file: File,
 }
 
 impl Drop for StateLock {
-    /// Closing the file is not enough: a process that another thread is starting at this moment has it open as well,
-    /// until it runs its own program, and would hold the lock for so long.
+    /// Unlocks explicitly: a process that another thread starts at this moment has the file open
+    /// until it runs its own program.
     fn drop(&mut self) {
         let _ = fs2::FileExt::unlock(&self.file);
     }
 }
 
 impl StateLock {
-    /// Takes the lock, waiting for at most `deadline`. One longer than [`DEADLINE`] is a command's.
+    /// Waits at most `deadline`; one longer than [`DEADLINE`] is a command's.
     pub fn take(folder: &GuardedFolder, deadline: Duration) -> Result<Self, LockError> {
         Self::take_named(folder, NAME, deadline)
     }
 
-    /// As [`StateLock::take`], of a lock that has a file of its own: it is for something else than the state.
+    /// [`StateLock::take`] of a lock with a file of its own.
     pub fn take_named(
         folder: &GuardedFolder,
         name: &str,

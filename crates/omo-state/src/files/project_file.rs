@@ -1,8 +1,5 @@
-//! Files of a project that omo writes for its people and for other tools: plain files with the rights
-//! that their user gives to new ones, replaced whole or not at all.
-//!
-//! A path goes from the project's top through folders alone. A link on the way could lead anywhere, and
-//! is refused.
+//! Files of a project for its people and other tools: with the usual rights, replaced whole or not
+//! at all. A link on the way from the top could lead anywhere, and is refused.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Write};
@@ -10,27 +7,18 @@ use std::path::{Component, Path, PathBuf};
 
 use crate::files::regular_file::{self, Links};
 
-/// Failure of an access to a file of a project.
 #[derive(Debug, thiserror::Error)]
 pub enum ProjectFileError {
-    /// The system refused.
     #[error("{action} {path}: {source}")]
     Io {
-        /// Action, such as `read`.
+        /// Such as `read`.
         action: &'static str,
-        /// Path of the action.
         path: PathBuf,
-        /// Error of the system.
         source: io::Error,
     },
-    /// Something on the way, or at its end, is not what belongs there.
+    /// A link or the like on the way, or at the end.
     #[error("{path} {what}; omo leaves it as it is")]
-    Refused {
-        /// Path.
-        path: PathBuf,
-        /// Kind of what was found.
-        what: String,
-    },
+    Refused { path: PathBuf, what: String },
 }
 
 /// A file of a project, by its path from the top.
@@ -42,7 +30,7 @@ pub struct ProjectFile {
 }
 
 impl ProjectFile {
-    /// The file at this path from the project's top; `None` where that leads out of it, or nowhere.
+    /// `None` for a path out of the project, or to nowhere.
     pub fn at(root: &Path, path: &str) -> Option<Self> {
         let parts: Vec<_> = Path::new(path).components().collect();
         let is_plain = parts
@@ -62,12 +50,11 @@ impl ProjectFile {
         })
     }
 
-    /// Full path.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Content of the file; `None` without one.
+    /// `None` without a file.
     pub fn read(&self, limit: u64) -> Result<Option<Vec<u8>>, ProjectFileError> {
         for folder in &self.folders {
             match kind(folder)? {
@@ -80,7 +67,7 @@ impl ProjectFile {
             .map_err(|what| refused(&self.path, what))
     }
 
-    /// Check of write access that leaves nothing behind.
+    /// Checks write access, and leaves nothing behind.
     pub fn check_writable(&self) -> Result<(), ProjectFileError> {
         let mut deepest = self.root.as_path();
         for folder in &self.folders {
@@ -93,31 +80,27 @@ impl ProjectFile {
         if fs::symlink_metadata(&self.path).is_ok_and(|found| !found.is_file()) {
             return Err(refused(&self.path, "is no regular file"));
         }
-        // The rights alone do not tell: a file system may be mounted to be read only.
+        // Rights do not tell: a file system may be read-only.
         let probe = deepest.join(".omo-probe");
         let _ = fs::remove_file(&probe);
-        // Another process that asks at the same time makes and removes the same file.
-        let is_others = |error: &io::Error| {
-            matches!(error.kind(), ErrorKind::AlreadyExists | ErrorKind::NotFound)
-        };
         for done in [new_file(&probe).map(drop), fs::remove_file(&probe)] {
             match done {
-                Err(source) if !is_others(&source) => {
-                    return Err(io_error("write in", deepest, source));
-                }
-                _ => {}
+                // Of another process that checks at the same time.
+                Err(error)
+                    if matches!(error.kind(), ErrorKind::AlreadyExists | ErrorKind::NotFound) => {}
+                Err(source) => return Err(io_error("write in", deepest, source)),
+                Ok(()) => {}
             }
         }
         Ok(())
     }
 
-    /// Replaces the content, making the folders on the way.
+    /// Makes the folders on the way.
     pub fn replace(&self, bytes: &[u8]) -> Result<(), ProjectFileError> {
         self.replace_if(bytes, || true).map(drop)
     }
 
-    /// Replaces the content while it is still `before`; `false` where something else has written it
-    /// meanwhile, which stays.
+    /// Replaces the content while it is `before`; `false` where something else wrote it.
     pub fn replace_unchanged(&self, before: &[u8], bytes: &[u8]) -> Result<bool, ProjectFileError> {
         self.replace_if(bytes, || {
             fs::read(&self.path).is_ok_and(|now| now == before)
@@ -170,7 +153,7 @@ impl ProjectFile {
             .map_err(|source| io_error("write", temporary, source))?;
         file.sync_data()
             .map_err(|source| io_error("write", temporary, source))?;
-        // As late as it can be asked.
+        // As late as possible.
         if !is_meant() {
             return Ok(false);
         }
@@ -179,7 +162,7 @@ impl ProjectFile {
         Ok(true)
     }
 
-    /// Removes the file; no error without one.
+    /// No error without a file.
     pub fn remove(&self) -> Result<(), ProjectFileError> {
         match fs::remove_file(&self.path) {
             Err(source) if source.kind() != ErrorKind::NotFound => {

@@ -1,5 +1,4 @@
-//! Opening a file that is not omo's own: the user's configuration, the client's transcript, what
-//! git keeps.
+//! Files of others: the user's configuration, the client's transcript, git's files.
 
 use std::fs::File;
 use std::io::{self, ErrorKind, Read};
@@ -8,8 +7,8 @@ use std::path::Path;
 pub use crate::platform::Links;
 use crate::platform::{Opened, open_for_reading};
 
-/// Opens a regular file for reading; `None` where something else has that name. Links are
-/// followed. Opening a FIFO does not wait, and a terminal does not become the one of this process.
+/// `None` where something else has the name; links are followed. A FIFO does not block, and a
+/// terminal does not become this process's.
 pub fn open(path: &Path) -> io::Result<Option<File>> {
     Ok(match open_for_reading(path, Links::Followed)? {
         Opened::File(file) => Some(file),
@@ -17,7 +16,7 @@ pub fn open(path: &Path) -> io::Result<Option<File>> {
     })
 }
 
-/// Opens a regular file for reading; `None` where something else has that name, a link as well.
+/// [`open`], but `None` for a link.
 pub fn open_unlinked(path: &Path) -> io::Result<Option<File>> {
     Ok(match open_for_reading(path, Links::Refused)? {
         Opened::File(file) => Some(file),
@@ -25,7 +24,7 @@ pub fn open_unlinked(path: &Path) -> io::Result<Option<File>> {
     })
 }
 
-/// The first bytes of a regular file, `limit` of them at most, as far as they can be read.
+/// The first `limit` bytes of a regular file, as far as they can be read.
 pub fn read_beginning(path: &Path, limit: u64) -> Vec<u8> {
     let mut bytes = Vec::new();
     if let Ok(Some(file)) = open(path) {
@@ -34,8 +33,7 @@ pub fn read_beginning(path: &Path, limit: u64) -> Vec<u8> {
     bytes
 }
 
-/// Reads a file of at most `limit` bytes; `None` where there is none, and in words what is wrong
-/// with one that cannot be read.
+/// A file of at most `limit` bytes; the error tells why it cannot be read.
 pub fn read(path: &Path, limit: u64, links: Links) -> Result<Option<Vec<u8>>, String> {
     let file = match open_for_reading(path, links) {
         Ok(Opened::File(file)) => file,

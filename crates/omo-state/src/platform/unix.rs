@@ -1,4 +1,4 @@
-//! Linux and macOS: every step is taken from the folder's own handle (`openat`), never by path.
+//! Linux and macOS: every step from a folder's own handle (`openat`), never by path.
 
 use std::fs::{self, File, Permissions};
 use std::io;
@@ -20,8 +20,8 @@ pub(crate) const PROGRAM_ENDINGS: [&str; 1] = [""];
 const TOP: OFlags = OFlags::DIRECTORY
     .union(OFlags::CLOEXEC)
     .union(OFlags::RDONLY);
-/// `NONBLOCK`, since a FIFO must not make an open wait, and `NOCTTY`, since a terminal must not
-/// become ours.
+/// `NONBLOCK`, so that a FIFO does not block, and `NOCTTY`, so that a terminal does not become
+/// ours.
 const FILE: OFlags = OFlags::CLOEXEC
     .union(OFlags::NONBLOCK)
     .union(OFlags::NOCTTY);
@@ -33,10 +33,10 @@ pub(crate) fn user_number() -> Option<u32> {
 }
 
 #[derive(Debug)]
-pub(crate) struct Directory(OwnedFd);
+pub(crate) struct UnixDirectory(OwnedFd);
 
-impl Directory {
-    /// Opens the folder that everything else lies in. Links on the way to it are its user's affair.
+impl UnixDirectory {
+    /// The outermost folder; links on the way to it are its user's affair.
     pub(crate) fn top(path: &Path) -> io::Result<Self> {
         Ok(Self(retry_on_intr(|| {
             rustix::fs::open(path, TOP, Mode::empty())
@@ -58,7 +58,7 @@ impl Directory {
     pub(crate) fn make_private(&self) {
         let mode = fstat(&self.0).map(|stat| Mode::from_raw_mode(stat.st_mode));
         if mode.is_ok_and(|mode| mode != Mode::RWXU) {
-            // Another program made it, or gave others rights to it. Where these cannot be taken away the folder
+            // Another program made it, or gave others rights; where these cannot be taken away it
             // is used as it is.
             let _ = rustix::fs::fchmod(&self.0, Mode::RWXU);
         }
@@ -83,7 +83,7 @@ impl Directory {
         )
     }
 
-    /// Opens a file in it, readable by its owner alone where it is made.
+    /// A new file is readable by its owner alone.
     pub(crate) fn open(&self, name: &str, purpose: Purpose) -> Result<File, Trouble> {
         let (flags, mode) = match purpose {
             Purpose::Read => (OFlags::RDONLY, Mode::empty()),
@@ -105,8 +105,8 @@ impl Directory {
         Ok(renameat(&self.0, from, &self.0, to)?)
     }
 
-    /// Has two files in it change their names, in one step. Where there is no second one, or the
-    /// file system cannot do that, the first takes the name alone.
+    /// Exchanges the names of two files in one step. Without a second file, or on a file system
+    /// that cannot, the first takes the name.
     pub(crate) fn exchange(&self, from: &str, to: &str) -> io::Result<()> {
         let exchanged = renameat_with(&self.0, from, &self.0, to, RenameFlags::EXCHANGE);
         Ok(exchanged.or_else(|_| renameat(&self.0, from, &self.0, to))?)
@@ -124,7 +124,7 @@ impl Directory {
         Ok(rustix::fs::fsync(&self.0)?)
     }
 
-    /// The names of what is in it, but for those that are no Unicode.
+    /// Names of entries in Unicode.
     pub(crate) fn names(&self) -> io::Result<Vec<String>> {
         let mut names = Vec::new();
         for entry in retry_on_intr(|| rustix::fs::Dir::read_from(&self.0))? {
@@ -159,9 +159,9 @@ pub(crate) fn check(file: &File) -> Result<u64, Trouble> {
     Ok(u64::try_from(stat.st_size).unwrap_or(0))
 }
 
-/// Has the blocks of a new file allocated before they are written. ext4 otherwise writes them out
-/// within the rename, which costs as much as everything else that a hook does (docs/adr/0006). A
-/// file system that cannot do it does without, and macOS has no need of it.
+/// Allocates the blocks of a new file before they are written: ext4 otherwise writes them out
+/// within the rename, which costs as much as the rest of a hook (docs/adr/0006). Other file systems
+/// and macOS need none.
 pub(crate) fn reserve(file: &File, length: usize) {
     #[cfg(target_os = "linux")]
     let _ = rustix::fs::fallocate(file, rustix::fs::FallocateFlags::empty(), 0, length as u64);
@@ -189,8 +189,8 @@ pub(crate) fn open_for_reading(path: &Path, links: Links) -> io::Result<Opened> 
     })
 }
 
-/// Moment of creation of a file or folder. Rust's own library asks for it only where it is linked
-/// with glibc, and an approval has to hold for every build of omo.
+/// Time of creation. The standard library asks for it only with glibc, and an approval must hold
+/// for every build.
 #[cfg(target_os = "linux")]
 pub(crate) fn made_at(path: &Path) -> Option<SystemTime> {
     use rustix::fs::{AtFlags, CWD, StatxFlags, statx};
@@ -212,7 +212,7 @@ pub(crate) fn number(found: &std::fs::Metadata) -> u64 {
     std::os::unix::fs::MetadataExt::ino(found)
 }
 
-/// `~/.config`: for a command-line tool that is where its users look, on macOS as well.
+/// `~/.config`, for a command-line tool on macOS as well.
 pub(crate) fn config_home() -> Option<PathBuf> {
     crate::env::path("XDG_CONFIG_HOME").or_else(|| Some(dirs::home_dir()?.join(".config")))
 }
@@ -231,22 +231,22 @@ pub(crate) fn same_variable(one: &str, other: &str) -> bool {
     one == other
 }
 
-/// Has a folder be found in a second place.
+/// Makes a folder known in a second place.
 ///
 /// # Errors
 ///
-/// The system refuses to make the link.
+/// Where the system refuses to make the link.
 pub fn link_folder(folder: &Path, place: &Path) -> io::Result<()> {
     std::os::unix::fs::symlink(folder, place)
 }
 
-/// Write access to a folder: by its rights, and by how its disk is mounted.
+/// Write access by a folder's rights and its mount.
 pub fn may_write(folder: &Path) -> bool {
     rustix::fs::access(folder, Access::WRITE_OK | Access::EXEC_OK).is_ok()
 }
 
-/// Lets a folder be removed in which its owner may not write: tools keep what they have downloaded like that. No link is
-/// followed.
+/// Gives rights to remove a folder that its owner may not write, as tools keep downloads. No link
+/// is followed.
 pub fn make_removable(folder: &Path) {
     if folder.symlink_metadata().is_ok_and(|found| found.is_dir()) {
         let _ = fs::set_permissions(folder, Permissions::from_mode(0o700));

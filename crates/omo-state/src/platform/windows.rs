@@ -1,9 +1,9 @@
 //! Windows: paths, under folders that are held.
 //!
-//! There is no safe way to open a file from a folder's handle. But a folder that a process has open
-//! without sharing its deletion can neither be renamed nor removed, and neither can those that it
-//! lies in: while a [`Directory`] is held, its path means that folder and no other. A reparse point (a
-//! link, a junction) is opened as such, and refused.
+//! No safe call opens a file from a folder's handle. But a folder that is open without shared
+//! deletion can neither be renamed nor removed, nor can those above it: while a
+//! [`WindowsDirectory`] is held, its path means that folder. A reparse point (a link, a junction)
+//! is opened as such, and refused.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind};
@@ -18,12 +18,12 @@ pub(crate) const PROGRAM_ENDINGS: [&str; 5] = ["", ".exe", ".cmd", ".bat", ".com
 const FILE_SHARE_READ: u32 = 1;
 const FILE_SHARE_WRITE: u32 = 2;
 const FILE_ATTRIBUTE_REPARSE_POINT: u32 = 0x400;
-/// Without it no folder can be opened.
+/// Needed to open a folder.
 const FILE_FLAG_BACKUP_SEMANTICS: u32 = 0x0200_0000;
 const FILE_FLAG_OPEN_REPARSE_POINT: u32 = 0x0020_0000;
 
 const ERROR_SHARING_VIOLATION: i32 = 32;
-/// Tries while another program is in the way: a hook that only reads has to end in time.
+/// Tries while another program is in the way: a reading hook has to end in time.
 const TRIES: u32 = 6;
 const FIRST_PAUSE: Duration = Duration::from_millis(1);
 
@@ -32,15 +32,15 @@ pub(crate) fn user_number() -> Option<u32> {
 }
 
 #[derive(Debug)]
-pub(crate) struct Directory {
+pub(crate) struct WindowsDirectory {
     _held: File,
-    /// Without a link in it, and in the form that knows no longest path.
+    /// Without links, in the form without a longest path.
     path: PathBuf,
 }
 
-impl Directory {
+impl WindowsDirectory {
     pub(crate) fn top(path: &Path) -> io::Result<Self> {
-        // Some file systems cannot say what a path really is; then it is taken as it stands.
+        // Some file systems cannot resolve a path, which then stays as it is.
         let real = match fs::canonicalize(path) {
             Err(error) if error.kind() == ErrorKind::NotFound => return Err(error),
             real => real.unwrap_or_else(|_| path.to_owned()),
@@ -52,7 +52,7 @@ impl Directory {
         Self::hold(self.path.join(name))?.ok_or(Trouble::Refused("a link or no folder"))
     }
 
-    /// Holds a folder; `None` where it is a link, or none.
+    /// `None` for a link, or no folder.
     fn hold(path: PathBuf) -> io::Result<Option<Self>> {
         let mut options = OpenOptions::new();
         options
@@ -130,8 +130,7 @@ impl Directory {
         patiently(|| fs::rename(self.path.join(from), self.path.join(to)))
     }
 
-    /// Has the first of two files in it take the name of the second: here nothing changes two names
-    /// in one step.
+    /// Renames the first file over the second: no single step exchanges two names.
     pub(crate) fn exchange(&self, from: &str, to: &str) -> io::Result<()> {
         self.rename(from, to)
     }
@@ -139,7 +138,7 @@ impl Directory {
     pub(crate) fn remove(&self, name: &str) -> io::Result<()> {
         let path = self.path.join(name);
         match patiently(|| fs::remove_file(&path)) {
-            // A link to a folder is one that is removed as a folder is.
+            // A link to a folder is removed like a folder.
             Err(_) if path.symlink_metadata().is_ok_and(|meta| meta.is_symlink()) => {
                 fs::remove_dir(&path)
             }
@@ -151,7 +150,7 @@ impl Directory {
         fs::remove_dir(self.path.join(name))
     }
 
-    /// Has the names in it be on the disk: here the file system sees to that itself.
+    /// The file system itself puts names on the disk.
     #[expect(
         clippy::unused_self,
         clippy::unnecessary_wraps,
@@ -174,8 +173,8 @@ fn is_link(meta: &fs::Metadata) -> bool {
     meta.file_attributes() & FILE_ATTRIBUTE_REPARSE_POINT != 0
 }
 
-/// Tries again for a while where another program is in the way: one that looks for viruses, say, or
-/// one that still has a file open which was replaced.
+/// Retries while another program, such as a virus scanner or a reader of a replaced file, is in the
+/// way.
 fn patiently<T>(mut attempt: impl FnMut() -> io::Result<T>) -> io::Result<T> {
     let mut pause = FIRST_PAUSE;
     for _ in 1..TRIES {
@@ -209,7 +208,7 @@ pub(crate) fn check(file: &File) -> Result<u64, Trouble> {
     Ok(information.file_size())
 }
 
-/// Nothing has to be made ready for a new file.
+/// Nothing to prepare.
 pub(crate) fn reserve(_file: &File, _length: usize) {}
 
 pub(crate) fn open_for_reading(path: &Path, links: Links) -> io::Result<Opened> {
@@ -219,12 +218,12 @@ pub(crate) fn open_for_reading(path: &Path, links: Links) -> io::Result<Opened> 
     } else {
         FILE_FLAG_OPEN_REPARSE_POINT
     };
-    // With it a folder can be opened, and is told from a file that may not be read.
+    // With it a folder can be opened, and told from an unreadable file.
     options
         .read(true)
         .custom_flags(FILE_FLAG_BACKUP_SEMANTICS | more);
     let file = options.open(path)?;
-    // A read from a pipe or a console would wait until another process, or a person, writes to it.
+    // A read from a pipe or a console would wait for another process or a person.
     if !winapi_util::file::typ(&file)?.is_disk() {
         return Ok(Opened::Other);
     }
@@ -240,12 +239,12 @@ pub(crate) fn made_at(path: &Path) -> Option<SystemTime> {
     std::fs::metadata(path).ok()?.created().ok()
 }
 
-/// No inode here; the moment of creation tells files apart.
+/// No inode here: the time of creation tells files apart.
 pub(crate) fn number(_found: &std::fs::Metadata) -> u64 {
     0
 }
 
-/// The user's own folder for settings, which moves with their profile.
+/// The user's settings, which move with their profile.
 pub(crate) fn config_home() -> Option<PathBuf> {
     dirs::config_dir()
 }
@@ -262,19 +261,19 @@ pub(crate) fn same_variable(one: &str, other: &str) -> bool {
     one.eq_ignore_ascii_case(other)
 }
 
-/// Has a folder be found in a second place.
+/// Makes a folder known in a second place.
 ///
 /// # Errors
 ///
-/// The system refuses to make the link: not every user may.
+/// Where the system refuses to make the link: not every user may.
 pub fn link_folder(folder: &Path, place: &Path) -> io::Result<()> {
     std::os::windows::fs::symlink_dir(folder, place)
 }
 
-/// Always true: the list of rights of a folder is not read.
+/// Always true: a folder's list of rights is not read.
 pub fn may_write(_folder: &Path) -> bool {
     true
 }
 
-/// Here no right of a folder keeps what is in it.
+/// No right of a folder keeps its content.
 pub fn make_removable(_folder: &Path) {}

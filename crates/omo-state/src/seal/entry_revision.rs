@@ -1,7 +1,5 @@
-//! Revisions of sessions' entries, beside the key: one small file for each session.
-//!
-//! The entry lies in the project, where an older one can be put back whole. It bears omo's seal,
-//! and a lower revision than the one here.
+//! Revisions of sessions' entries, a small file for each beside the key: an older entry that is put
+//! back in the project has omo's seal, and a lower revision.
 
 use std::fs::File;
 use std::io::{Read, Seek, Write};
@@ -14,15 +12,15 @@ use crate::files::folder::{FolderError, GuardedFolder};
 use crate::seal::KeyError;
 
 const PARTS: [&str; 2] = ["omo", "sessions"];
-/// Digits of each number, so that the next one is written over it in place.
+/// Digits of a number, so that the next one is written over it in place.
 const DIGITS: usize = 20;
-/// Age of a file that [`prune`] removes: the entry has gone long before.
+/// Age of a file that [`prune`] removes: its entry is gone.
 const KEPT_MILLIS: i64 = 30 * 24 * 60 * 60 * 1_000;
 
 pub(crate) struct Revision(File);
 
 impl Revision {
-    /// Opens it, making it where there is none, and tells what it holds; `None` where that is no number.
+    /// Made where missing; `None` for a file without a number.
     pub(crate) fn open(
         state_home: Option<&Path>,
         id: &SessionId,
@@ -30,15 +28,14 @@ impl Revision {
         let home = state_home.ok_or(KeyError::NoHome)?;
         let mut file = GuardedFolder::create_user_part(home, &PARTS)?.open_lock(&name(id))?;
         let mut text = Vec::new();
-        let failed = |source| FolderError::Io {
-            action: "read",
-            path: home.join(name(id)),
-            source,
-        };
         Read::by_ref(&mut file)
             .take(DIGITS as u64 + 1)
             .read_to_end(&mut text)
-            .map_err(failed)?;
+            .map_err(|source| FolderError::Io {
+                action: "read",
+                path: home.join(name(id)),
+                source,
+            })?;
         Ok(parse(&text).map(|last| (Self(file), last)))
     }
 
@@ -60,7 +57,7 @@ pub(crate) fn read(state_home: Option<&Path>, id: &SessionId) -> Result<Option<u
     Ok(bytes.and_then(|bytes| parse(&bytes)))
 }
 
-/// Forgets those of sessions that were not written for a month.
+/// Removes those of sessions that were not written for a month.
 pub fn prune(state_home: Option<&Path>, now: Timestamp) {
     let Some(Ok(Some(folder))) = state_home.map(|home| GuardedFolder::open_user_part(home, &PARTS))
     else {
@@ -78,7 +75,7 @@ pub fn prune(state_home: Option<&Path>, now: Timestamp) {
     }
 }
 
-/// One that was just made is empty.
+/// A new file is empty.
 fn parse(bytes: &[u8]) -> Option<u64> {
     if bytes.is_empty() {
         return Some(0);

@@ -1,5 +1,4 @@
-//! The runtime state as a document: one session's entry is read and written, the others travel
-//! through it untouched.
+//! The state as a document: one session's entry is read and written, the others stay untouched.
 
 use std::borrow::Cow;
 
@@ -12,31 +11,27 @@ use serde::de::{Deserializer, Error, MapAccess, Visitor};
 
 use crate::json_object::{JsonObject, MemberKey};
 
-/// The version of the state that this omo writes.
+/// The version that this omo writes.
 pub const VERSION: u64 = 1;
 /// Milliseconds without a write after which an entry is dropped: 7 days.
 pub const RETENTION_MILLIS: i64 = 7 * 24 * 60 * 60 * 1_000;
 
-/// A larger entry is none of omo's: what omo writes into one is bounded, and what others write
-/// there is held in memory several times over.
+/// A larger entry is foreign: omo's are bounded, and others' are held in memory several times over.
 pub(crate) const MAX_ENTRY_BYTES: usize = 192 * 1024;
 const MAX_PEEKS: usize = 4;
 
-/// Failure to use the state's text.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DocumentError {
-    /// No state at all.
     #[error("does not parse as a state: {0}")]
     Corrupt(String),
-    /// Corrupt entry of the session; the rest of the file is sound.
+    /// Of one session; the rest of the file is sound.
     #[error("holds an entry of this session that does not parse: {0}")]
     CorruptEntry(String),
-    /// Version of a newer omo.
+    /// Of a newer omo.
     #[error("is of version {0}, and this omo knows {VERSION}")]
     TooNew(u64),
 }
 
-/// A state file that was read.
 #[derive(Debug, Default)]
 pub struct StateDocument<'a> {
     text: &'a str,
@@ -45,57 +40,54 @@ pub struct StateDocument<'a> {
     edit: DocumentEdit<'a>,
 }
 
-/// Change of a document since it was read.
 #[derive(Debug, Default)]
 enum DocumentEdit<'a> {
     #[default]
     Nothing,
-    /// New text of one entry; everything around it is as it was.
+    /// New text of one entry; all around it stays.
     Entry { old: &'a str, new: String },
     /// Several changes.
     Rewritten,
 }
 
 impl<'a> StateDocument<'a> {
-    /// Reads the text of a state file.
     pub fn parse(bytes: &'a [u8]) -> Result<Self, DocumentError> {
         let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
-        let corrupt = |error: &dyn std::fmt::Display| DocumentError::Corrupt(error.to_string());
-        let text = std::str::from_utf8(bytes).map_err(|error| corrupt(&error))?;
-        // In one pass: the sessions are most of the file. What is of another version may look
-        // otherwise, and says so itself.
+        let text = std::str::from_utf8(bytes).map_err(corrupt)?;
+        // In one pass: the sessions are most of the file. Another version may look otherwise, and
+        // says so.
         let mut document: Self = serde_json::from_str(text).map_err(|error| {
             JsonObject::parse(text)
                 .ok()
                 .and_then(|top| too_new(&top))
-                .unwrap_or_else(|| corrupt(&error))
+                .unwrap_or_else(|| corrupt(error))
         })?;
         document.text = text;
         match document.top.get("version").map(serde_json::from_str) {
             None => Ok(document),
             Some(Ok(version)) if version <= VERSION => Ok(document),
             Some(Ok(version)) => Err(DocumentError::TooNew(version)),
-            Some(Err(error)) => Err(corrupt(&error)),
+            Some(Err(error)) => Err(corrupt(error)),
         }
     }
 
-    /// The session's entry, if its run may be on, found by its bytes without reading the rest.
+    /// The entry of a possible run, found by its bytes without parsing the rest.
     ///
-    /// A session whose run is on is never missed, as long as its id is written as everything writes
-    /// it, without escapes. One may seem to be on whose run is not, where the file holds the id as a
-    /// key elsewhere too: a caller that acts on the answer reads the whole file first.
+    /// An active run is never missed, as long as its id is written without escapes. One may seem
+    /// active where the id is a key elsewhere, too: callers that act on it read the whole file
+    /// first.
     pub fn peek_if_active(bytes: &[u8], id: &SessionId) -> Option<Session> {
         Self::peek_if(bytes, id, Session::is_armed)
     }
 
-    /// As [`StateDocument::peek_if_active`], of an entry that is otherwise meant.
+    /// [`StateDocument::peek_if_active`] with another condition.
     pub(crate) fn peek_if(
         bytes: &[u8],
         id: &SessionId,
         is_meant: fn(&Session) -> bool,
     ) -> Option<Session> {
         let key = format!("\"{id}\"");
-        // Fused: asked once more after its end, a search would begin anew.
+        // Fused: after its end a search would begin anew.
         let places = memmem::find_iter(bytes, key.as_bytes()).fuse();
         let mut after = places.filter_map(|at| bytes.get(at + key.len()..));
         let glimpsed = after
@@ -103,8 +95,8 @@ impl<'a> StateDocument<'a> {
             .take(MAX_PEEKS)
             .filter_map(entry_after_key)
             .find(is_meant);
-        // Where the id stands more often than omo writes it, the file is read once as a whole: to
-        // look behind each of a hundred thousand would take minutes.
+        // Where the id stands more often than omo writes it, the file is parsed once: a look behind
+        // each of a hundred thousand would take minutes.
         glimpsed.or_else(|| {
             after.next()?;
             StateDocument::parse(bytes)
@@ -115,18 +107,19 @@ impl<'a> StateDocument<'a> {
         })
     }
 
-    /// Presence of a session's id in a file, by its bytes.
+    /// Presence of a session's id, by its bytes.
     pub fn mentions(bytes: &[u8], id: &SessionId) -> bool {
         memmem::find(bytes, id.as_str().as_bytes()).is_some()
     }
 
-    /// One session's entry.
     pub fn session(&self, id: &SessionId) -> Result<Option<Session>, DocumentError> {
-        let read = |raw| entry(raw).map_err(|error| DocumentError::CorruptEntry(error.to_string()));
-        self.sessions.get(id.as_str()).map(read).transpose()
+        self.sessions
+            .get(id.as_str())
+            .map(|raw| entry(raw).map_err(|error| DocumentError::CorruptEntry(error.to_string())))
+            .transpose()
     }
 
-    /// Entries with their ids. An entry whose key is no session id is left out.
+    /// Entries by id; one under no session id is left out.
     pub fn sessions(&self) -> Vec<(SessionId, Result<Session, DocumentError>)> {
         let ids = self
             .sessions
@@ -141,7 +134,7 @@ impl<'a> StateDocument<'a> {
         .collect()
     }
 
-    /// Writes one session's entry over the old one, whose unknown fields stay.
+    /// Writes an entry over the old one, whose unknown fields stay.
     pub fn set(&mut self, id: &SessionId, session: &Session) -> serde_json::Result<()> {
         let new = serde_json::to_string(session)?;
         let merged = match self.sessions.get(id.as_str()).map(JsonObject::parse) {
@@ -168,14 +161,13 @@ impl<'a> StateDocument<'a> {
         Ok(())
     }
 
-    /// Drops the entry of a session.
     pub fn remove(&mut self, id: &SessionId) {
         self.sessions.retain(|known, _| known != id.as_str());
         self.edit = DocumentEdit::Rewritten;
     }
 
-    /// Drops every entry but `keep` that was not written for [`RETENTION_MILLIS`]. One without a
-    /// time that can be read stays.
+    /// Drops entries but `keep` that were not written for [`RETENTION_MILLIS`]; one without a
+    /// readable time stays.
     pub fn prune(&mut self, keep: &SessionId, now: Timestamp) {
         let times = memmem::Finder::new(UPDATED_AT);
         let before = self.sessions.iter().count();
@@ -194,8 +186,7 @@ impl<'a> StateDocument<'a> {
         }
     }
 
-    /// The text of the file as it is now, in pieces. Where one entry was changed, which is what
-    /// a Stop does, the others are not even copied.
+    /// The text in pieces: with one changed entry the others are not even copied.
     pub fn pieces(&self) -> [Cow<'_, str>; 3] {
         match &self.edit {
             DocumentEdit::Entry { old, new } => {
@@ -232,7 +223,7 @@ impl<'a> StateDocument<'a> {
         json
     }
 
-    /// Members of every state, which a new one or one of an older version lacks.
+    /// Adds members of every state that an older version lacks.
     fn complete(&mut self) {
         for (name, value) in [("version", VERSION.to_string()), (SESSIONS, String::new())] {
             if self.top.get(name).is_none() {
@@ -261,9 +252,9 @@ fn entry_after_key(bytes: &[u8]) -> Option<Session> {
         .ok()
 }
 
-/// A time in an entry that may be too old, by its bytes: of fifty sessions, few need a closer look.
+/// A time in the entry may be too old, by its bytes: few of fifty sessions need a closer look.
 fn may_be_old(raw: &str, times: &memmem::Finder<'_>, now: Timestamp) -> bool {
-    let is_old = |at: usize| {
+    times.find_iter(raw.as_bytes()).any(|at| {
         let value = raw
             .get(at + UPDATED_AT.len()..)
             .unwrap_or_default()
@@ -273,8 +264,11 @@ fn may_be_old(raw: &str, times: &memmem::Finder<'_>, now: Timestamp) -> bool {
             now.millis_since(time)
                 .is_some_and(|age| age > RETENTION_MILLIS)
         })
-    };
-    times.find_iter(raw.as_bytes()).any(is_old)
+    })
+}
+
+fn corrupt(error: impl std::fmt::Display) -> DocumentError {
+    DocumentError::Corrupt(error.to_string())
 }
 
 /// An entry must be an object: serde would take a list for a struct.

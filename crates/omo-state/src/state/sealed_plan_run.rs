@@ -1,8 +1,7 @@
 //! The plan run in a session's entry, under its own seal, and the arguments that a user typed.
 //!
-//! The state file lies in the project, where a model may write. A plan run is therefore sealed as
-//! what a verdict rests on is (`seal`), only apart from it: the two change at different times, and
-//! neither may lend the other its seal.
+//! The state lies in the project, where a model may write. The plan run changes at other times than
+//! what a verdict rests on (`seal`), and neither may lend the other its seal.
 
 use std::path::Path;
 
@@ -15,19 +14,16 @@ use crate::files::folder::GuardedFolder;
 use crate::seal::{KeyError, SealKey};
 use crate::state::{self, EntryChange, StateError, StateUpdateOptions};
 
-/// Failure to write a plan run into its session.
 #[derive(Debug, thiserror::Error)]
 pub enum PlanRunError {
-    /// State error.
     #[error(transparent)]
     State(#[from] StateError),
-    /// No key to seal it with: without a seal no hook believes it.
+    /// Without a seal no hook believes a plan run.
     #[error(transparent)]
     Key(#[from] KeyError),
 }
 
-/// Writes down where the plan run of a session stands. What the hooks noted of this run meanwhile
-/// stays; nothing is written where nothing changed.
+/// Writes a session's plan run. The hooks' notes of it stay; without a change nothing is written.
 pub fn set(
     folder: &GuardedFolder,
     id: &SessionId,
@@ -53,7 +49,7 @@ pub fn set(
     Ok(())
 }
 
-/// Forgets the plan run of a session, if it is the one of this id: another session goes on with it.
+/// Forgets a session's plan run with this id, which another session continues.
 pub fn clear(
     folder: &GuardedFolder,
     id: &SessionId,
@@ -80,7 +76,7 @@ pub fn clear(
     Ok(())
 }
 
-/// The plan run of a session, read without the lock; `None` where there is none of omo's own.
+/// Read without the lock; `None` for a foreign one.
 pub fn read(
     root: &Path,
     id: &SessionId,
@@ -93,7 +89,7 @@ pub fn read(
         .cloned())
 }
 
-/// The plan run of an entry, where it is omo's own. The key is only asked for where there is one.
+/// The plan run of an entry, if it is omo's own; only then the key is asked for.
 pub fn authentic_run<'a>(
     session: &'a Session,
     id: &SessionId,
@@ -105,7 +101,7 @@ pub fn authentic_run<'a>(
         .then_some(run)
 }
 
-/// Notes in an entry that a person has written a prompt, where its plan run may go on and is omo's own.
+/// Notes a person's prompt in an entry whose own plan run may continue.
 pub fn note_prompt(
     session: &mut Session,
     id: &SessionId,
@@ -129,7 +125,7 @@ pub fn note_prompt(
     EntryChange::Write
 }
 
-/// Takes what an entry's plan run has come to that its user was not told, where it is omo's own: it is there once.
+/// Takes, once, the outcome of an own plan run that its user was not told.
 pub fn take_untold(
     session: &mut Session,
     id: &SessionId,
@@ -150,8 +146,7 @@ pub fn take_untold(
     session.plan_run.replace(told)
 }
 
-/// Takes the arguments that the user typed behind the command of this name, a short time ago. They
-/// are there once.
+/// Takes, once, the arguments that the user just typed behind the command `name`.
 pub fn take_arguments(
     folder: &GuardedFolder,
     id: &SessionId,
@@ -173,7 +168,7 @@ pub fn take_arguments(
     Ok(arguments)
 }
 
-/// Keeps what the user typed in the place of what they typed before; `None` keeps nothing.
+/// Keeps what the user typed in the place of earlier words; `None` keeps nothing.
 pub fn keep_arguments(session: &mut Session, command: Option<TypedCommand>) -> EntryChange {
     if session.typed_command == command {
         return EntryChange::Keep;
@@ -193,7 +188,7 @@ fn is_sealed(key: &SealKey, id: &SessionId, run: &PlanRun) -> bool {
         .is_some_and(|seal| key.is_mac(&sealed_bytes(id, run), seal))
 }
 
-/// Sealed bytes, with a prefix that nothing else under the same key has.
+/// With a prefix that nothing else under the key has.
 fn sealed_bytes(id: &SessionId, run: &PlanRun) -> Vec<u8> {
     let content = (
         "omo plan run 1",

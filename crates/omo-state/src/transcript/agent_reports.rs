@@ -1,9 +1,7 @@
-//! Reports of subagents, from the transcript: for a session where the event of their end did not
-//! come.
+//! Reports of subagents from the transcript, for a session without the event of their end.
 //!
-//! All roles and all tool results are looked at, and only a report counts: the result of a call of
-//! the agent tool that the client marks as completed, or its notice about an agent in the
-//! background. The client's own fields say which agent reported, never the text.
+//! Only a report counts: the result of a call of the agent tool that the client marks as completed,
+//! or its notice about a background agent. The client's own fields name the agent, never the text.
 
 use std::path::Path;
 
@@ -11,17 +9,14 @@ use memchr::memmem;
 use omo_core::timestamp::Timestamp;
 use serde::Deserialize;
 
-use super::line::{AgentResult, Block, TranscriptLine};
+use super::line::{AgentResult, TranscriptLine};
 use super::{Chunk, RawLine};
 
-/// Report of a subagent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AgentReport {
-    /// Moment of the report.
     pub at: Option<Timestamp>,
-    /// Text of the report.
     pub text: String,
-    /// Agent id, where the client names it.
+    /// Where the client names it.
     pub agent: Option<String>,
 }
 
@@ -41,20 +36,19 @@ pub fn read_agent_reports(path: &Path, from: u64, agent: &str) -> Vec<AgentRepor
     let mut lines: Vec<_> = candidates.into_iter().flatten().collect();
     lines.sort_by_key(|line| line.offset);
     lines.dedup_by_key(|line| line.offset);
-    let report = |line: TranscriptLine| {
-        let (text, agent) = line
-            .completed_agent(agent)
-            .or_else(|| line.notice(&calls))?;
-        Some(AgentReport {
-            at: line.time(),
-            text,
-            agent,
-        })
-    };
     lines
         .into_iter()
         .filter_map(RawLine::parse)
-        .filter_map(report)
+        .filter_map(|line| {
+            let (text, agent) = line
+                .completed_agent(agent)
+                .or_else(|| line.notice(&calls))?;
+            Some(AgentReport {
+                at: line.time(),
+                text,
+                agent,
+            })
+        })
         .collect()
 }
 
@@ -64,13 +58,12 @@ impl TranscriptLine<'_> {
         struct Start {
             subagent_type: String,
         }
-        let starts_it = |call: &Block| {
-            call.input()
-                .is_some_and(|start: Start| start.subagent_type == agent)
-        };
-        let is_it = |call: &Block| matches!(call.name, "Agent" | "Task") && starts_it(call);
         self.calls()
-            .filter(is_it)
+            .filter(|call| matches!(call.name, "Agent" | "Task"))
+            .filter(|call| {
+                call.input()
+                    .is_some_and(|start: Start| start.subagent_type == agent)
+            })
             .map(|call| call.id.to_owned())
             .collect()
     }

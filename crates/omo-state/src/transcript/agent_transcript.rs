@@ -1,8 +1,7 @@
 //! Prompts, folder, call and reads of an agent, from the client's files.
 //!
-//! The agent's own transcript lies beside the session's, in a folder with the session's name, and
-//! comes into being a little after the agent has begun (measured on 2.1.328: for one that ends at
-//! once, after its `SubagentStop`).
+//! The agent's transcript lies in a folder with the session's name, and may appear after the
+//! agent's end and its `SubagentStop` (measured on 2.1.328).
 
 use std::collections::BTreeMap;
 use std::io::Read;
@@ -15,27 +14,26 @@ use serde::de::IgnoredAny;
 use serde_json::Value;
 
 use super::each_line;
-use super::line::{AgentResult, Block, Content, TranscriptLine};
+use super::line::{AgentResult, Content, TranscriptLine};
 use crate::files::regular_file;
 
 const MAX_META_BYTES: u64 = 64 * 1024;
 
-/// Input of an agent.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AgentStart {
-    /// Prompts: the first one, and later messages.
+    /// The first one, and later messages.
     pub prompts: Vec<String>,
-    /// Moment of the first prompt.
+    /// Time of the first prompt.
     pub began: Option<Timestamp>,
-    /// Working folder at the start.
+    /// At the start.
     pub cwd: Option<PathBuf>,
-    /// The results of its tool `Read`, each with the path that it named.
+    /// Results of `Read`, each with its path.
     pub reads: Vec<(PathBuf, String)>,
-    /// The hooks that changed the input of its tools, or added text.
+    /// Hooks that changed the input of its tools, or added text.
     pub hooks: Vec<HookIntervention>,
 }
 
-/// The transcript of an agent of a session; `None` for what is no id of an agent.
+/// `None` for an `id` of no agent.
 pub fn agent_transcript_path(session: &Path, id: &str) -> Option<PathBuf> {
     let is_id = !id.is_empty()
         && id
@@ -48,9 +46,9 @@ pub fn agent_transcript_path(session: &Path, id: &str) -> Option<PathBuf> {
     })
 }
 
-/// Input of an agent, from its own transcript; empty without one.
+/// From the agent's transcript; empty without one.
 pub fn read_agent_start(agent: &Path) -> AgentStart {
-    let mut given = AgentStart::default();
+    let mut agent_start = AgentStart::default();
     let mut calls = BTreeMap::new();
     let is_whole = each_line(
         agent,
@@ -58,35 +56,38 @@ pub fn read_agent_start(agent: &Path) -> AgentStart {
         &[b"user", b"queued_command", b"tool_use", b"attachment"],
         |line| {
             calls.extend(line.reads());
-            given.reads.extend(
+            agent_start.reads.extend(
                 line.results()
                     .into_iter()
                     .filter_map(|(id, text)| Some((calls.remove(&id)?, text))),
             );
             if let Some(hook) = line.intervention() {
-                // Text that a hook added has a line of its own beside that of its command.
+                // Text that a hook added has a line beside that of its command.
                 if hook.command.is_some()
-                    || !given.hooks.iter().any(|known| known.event == hook.event)
+                    || !agent_start
+                        .hooks
+                        .iter()
+                        .any(|known| known.event == hook.event)
                 {
-                    given.hooks.push(hook);
+                    agent_start.hooks.push(hook);
                 }
             }
             let Some(prompt) = line.prompt() else { return };
-            if given.prompts.is_empty() {
-                given.began = line.time();
-                given.cwd = line.cwd.as_deref().map(PathBuf::from);
+            if agent_start.prompts.is_empty() {
+                agent_start.began = line.time();
+                agent_start.cwd = line.cwd.as_deref().map(PathBuf::from);
             }
-            given.prompts.push(prompt);
+            agent_start.prompts.push(prompt);
         },
     );
     if !is_whole {
         // An unread part may hold another prompt.
-        given.prompts.push(String::new());
+        agent_start.prompts.push(String::new());
     }
-    given
+    agent_start
 }
 
-/// The call of the session that started an agent, from the session's transcript, where it is there.
+/// The call that started an agent, from the session's transcript.
 pub fn find_start_call(session: &Path, from: u64, id: &str) -> Option<AgentCall> {
     let (mut calls, mut result) = (BTreeMap::new(), None);
     let is_whole = each_line(session, from, &[b"subagent_type", id.as_bytes()], |line| {
@@ -98,8 +99,8 @@ pub fn find_start_call(session: &Path, from: u64, id: &str) -> Option<AgentCall>
     calls.remove(&result?).filter(|_| is_whole)
 }
 
-/// An agent that another agent started, or with a work tree of its own; `None` without the client's
-/// note.
+/// `true` for an agent that another agent started, or with its own work tree; `None` without the
+/// client's note.
 pub fn is_isolated(agent: &Path) -> Option<bool> {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]
@@ -116,7 +117,7 @@ pub fn is_isolated(agent: &Path) -> Option<bool> {
     }))
 }
 
-/// Attachments of hooks whose words no model reads.
+/// Attachments of hooks that no model reads.
 const SILENT_HOOKS: [&str; 5] = [
     "hook_cancelled",
     "hook_error_during_execution",
@@ -126,16 +127,17 @@ const SILENT_HOOKS: [&str; 5] = [
 ];
 
 fn intervenes(answer: &Value) -> bool {
-    let changes = |name: &String| name == "additionalContext" || name.starts_with("updated");
-    let own = answer
+    let fields = answer
         .as_object()
         .into_iter()
         .chain(answer.get("hookSpecificOutput").and_then(Value::as_object));
-    own.flat_map(|fields| fields.keys()).any(changes)
+    fields
+        .flat_map(|fields| fields.keys())
+        .any(|name| name == "additionalContext" || name.starts_with("updated"))
 }
 
 impl TranscriptLine<'_> {
-    /// Prompt in this line; `None` for a tool or the client itself.
+    /// `None` for a line of a tool or the client itself.
     fn prompt(&self) -> Option<String> {
         if self.kind == "attachment" {
             return self
@@ -160,36 +162,30 @@ impl TranscriptLine<'_> {
     }
 
     fn agent_starts(&self) -> Vec<(String, AgentCall)> {
-        let call = |call: Block| {
-            let input: Value = call.input()?;
-            let given = input
-                .as_object()?
-                .iter()
-                .filter(|(_, value)| !value.is_null());
-            Some((
-                call.id.to_owned(),
-                AgentCall {
-                    options: given.map(|(name, _)| name.clone()).collect(),
-                },
-            ))
-        };
-        let calls = self
-            .calls()
-            .filter(|call| self.is_of_the_model() && matches!(call.name, "Agent" | "Task"));
-        calls.filter_map(call).collect()
+        self.calls()
+            .filter(|call| self.is_of_the_model() && matches!(call.name, "Agent" | "Task"))
+            .filter_map(|call| {
+                let input: Value = call.input()?;
+                let options = input
+                    .as_object()?
+                    .iter()
+                    .filter(|(_, value)| !value.is_null())
+                    .map(|(name, _)| name.clone())
+                    .collect();
+                Some((call.id.to_owned(), AgentCall { options }))
+            })
+            .collect()
     }
 
-    /// The paths that the tool `Read` is called with in a line of the model, by the ids of the calls.
+    /// Paths of the calls of `Read` in a line of the model, by the calls' ids.
     fn reads(&self) -> Vec<(String, PathBuf)> {
-        let read = |call: Block| {
-            Some((
-                call.id.to_owned(),
-                PathBuf::from(call.input::<Value>()?.get("file_path")?.as_str()?),
-            ))
-        };
         self.calls()
             .filter(|call| self.kind == "assistant" && call.name == "Read")
-            .filter_map(read)
+            .filter_map(|call| {
+                let input: Value = call.input()?;
+                let path = PathBuf::from(input.get("file_path")?.as_str()?);
+                Some((call.id.to_owned(), path))
+            })
             .collect()
     }
 
@@ -199,11 +195,10 @@ impl TranscriptLine<'_> {
         } else {
             Vec::new()
         };
-        let result = |block: Block| Some((block.tool_use_id.to_owned(), block.result_text()?));
         blocks
             .into_iter()
             .filter(|block| !block.tool_use_id.is_empty())
-            .filter_map(result)
+            .filter_map(|block| Some((block.tool_use_id.to_owned(), block.result_text()?)))
             .collect()
     }
 

@@ -1,4 +1,4 @@
-//! The goal of the client's own that a session works towards.
+//! The client's own goal of a session.
 
 use std::path::Path;
 
@@ -6,7 +6,7 @@ use super::{Chunk, RawLine};
 
 const MAX_BYTES: u64 = 4 * 1024 * 1024;
 
-/// Condition of the last goal noted in the tail of a transcript, while it is active.
+/// The condition of the last goal in a transcript's tail, while it is active.
 pub fn read_active_goal(path: &Path) -> Option<String> {
     let chunk = Chunk::read_at_most(path, 0, MAX_BYTES)?;
     let notes = chunk

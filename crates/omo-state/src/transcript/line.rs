@@ -1,6 +1,6 @@
 //! A line of a transcript, as the client writes it: the only place that knows its fields.
 //!
-//! Each part is parsed when it is asked for, and one of another shape says nothing.
+//! Each part is parsed on demand, and one of another shape says nothing.
 
 use std::borrow::Cow;
 
@@ -48,7 +48,7 @@ pub(super) enum Content<'a> {
     Blocks(Vec<Block<'a>>),
 }
 
-/// Part of a message: `text`, `tool_use` or `tool_result`.
+/// `text`, `tool_use` or `tool_result`.
 #[derive(Default, Deserialize)]
 pub(super) struct Block<'a> {
     #[serde(rename = "type")]
@@ -67,7 +67,7 @@ pub(super) struct Block<'a> {
     content: Option<&'a RawValue>,
 }
 
-/// `attachment`: a note of the client between the messages.
+/// A note of the client between messages.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Attachment<'a> {
@@ -107,8 +107,7 @@ impl<'a> TranscriptLine<'a> {
         self.kind == "assistant" && !self.is_sidechain && !self.is_api_error_message
     }
 
-    /// The message of a model, by its id, with the tokens that it has used: written, and read anew. What the client reads
-    /// from its cache does not count.
+    /// Id and tokens of a model's message, without those that the client reads from its cache.
     pub(super) fn usage(&self) -> Option<(&'a str, u64)> {
         #[derive(Deserialize)]
         struct Message<'a> {
@@ -147,18 +146,16 @@ impl<'a> TranscriptLine<'a> {
             .ok()?
             .content
             .get();
-        // A block of another shape keeps its place: some lines count by their only block.
-        let blocks = |raws: Vec<&'a RawValue>| {
-            raws.into_iter()
-                .map(|raw| parse(Some(raw)).unwrap_or_default())
-                .collect()
+        let blocks: Option<Vec<&RawValue>> = serde_json::from_str(content).ok();
+        let Some(blocks) = blocks else {
+            return serde_json::from_str(content).ok().map(Content::Text);
         };
-        let text = || serde_json::from_str(content).ok().map(Content::Text);
-        serde_json::from_str(content)
-            .ok()
-            .map(blocks)
-            .map(Content::Blocks)
-            .or_else(text)
+        // A block of another shape keeps its place: some lines count by their only block.
+        let blocks = blocks
+            .into_iter()
+            .map(|raw| parse(Some(raw)).unwrap_or_default())
+            .collect();
+        Some(Content::Blocks(blocks))
     }
 
     pub(super) fn blocks(&self) -> Vec<Block<'a>> {
@@ -187,18 +184,16 @@ impl<'a> TranscriptLine<'a> {
         parse(self.tool_use_result.filter(|_| self.is_to_the_model()))
     }
 
-    /// Permission by the user for a call of a tool; an older client says nothing of it, and counts
-    /// as `true`.
+    /// `true` where the user permitted the call of a tool, or an older client tells nothing.
     pub(super) fn is_allowed_by_user(&self) -> bool {
         #[derive(Deserialize)]
         struct Permission {
             source: String,
         }
-        let is_user = |known: Option<Permission>| {
-            known.is_some_and(|known| known.source.starts_with("user_"))
-        };
-        self.permission_decision
-            .is_none_or(|raw| is_user(parse(Some(raw))))
+        self.permission_decision.is_none_or(|raw| {
+            parse(Some(raw))
+                .is_some_and(|permission: Permission| permission.source.starts_with("user_"))
+        })
     }
 
     pub(super) fn notification(&self) -> Option<String> {
@@ -224,13 +219,13 @@ impl<'a> TranscriptLine<'a> {
     }
 
     pub(super) fn says_prompt_too_long(&self) -> bool {
-        let too_long = |block: &Block| {
-            block
-                .text
-                .as_deref()
-                .is_some_and(|text| text.starts_with("Prompt is too long"))
-        };
-        self.is_api_error_message && self.blocks().iter().any(too_long)
+        self.is_api_error_message
+            && self.blocks().iter().any(|block| {
+                block
+                    .text
+                    .as_deref()
+                    .is_some_and(|text| text.starts_with("Prompt is too long"))
+            })
     }
 
     pub(super) fn interruption(&self) -> Interruption {
@@ -238,53 +233,52 @@ impl<'a> TranscriptLine<'a> {
             .map_or(Interruption::AtSomeTime, Interruption::At)
     }
 
-    /// Line of the client for Esc: one block with exactly these words, and no `tool_result`.
+    /// The client's line for Esc: one block with exactly these words, and no `tool_result`.
     pub(super) fn is_interruption(&self) -> bool {
-        let words = |block: &Block| {
-            let text = block.text.as_deref();
-            matches!(
-                text,
-                Some(
-                    "[Request interrupted by user]" | "[Request interrupted by user for tool use]"
-                )
-            )
+        if !self.is_to_the_model() || self.tool_use_result.is_some() {
+            return false;
+        }
+        let [block] = &*self.blocks() else {
+            return false;
         };
-        let own = self.is_to_the_model() && self.tool_use_result.is_none();
-        own && matches!(&*self.blocks(), [block] if words(block))
+        matches!(
+            block.text.as_deref(),
+            Some("[Request interrupted by user]" | "[Request interrupted by user for tool use]")
+        )
     }
 
     pub(super) fn is_cancelled_stop(&self) -> bool {
-        let cancelled = |it: Attachment| {
-            it.kind == "hook_cancelled"
-                && it.hook_event == Some("Stop")
-                && !it.timed_out.unwrap_or_default()
-        };
-        self.attachment().is_some_and(cancelled)
+        self.attachment().is_some_and(|attachment| {
+            attachment.kind == "hook_cancelled"
+                && attachment.hook_event == Some("Stop")
+                && !attachment.timed_out.unwrap_or_default()
+        })
     }
 
     pub(super) fn is_own_block(&self) -> bool {
-        let says = |text: Option<&RawValue>| text.is_some_and(|raw| raw.get().contains("\"[omo] "));
-        let is_block = |it: Attachment| match it.kind {
-            "hook_blocking_error" => says(it.blocking_error),
-            "hook_additional_context" => says(it.content),
-            _ => false,
+        let Some(attachment) = self.attachment().filter(|it| it.hook_event == Some("Stop")) else {
+            return false;
         };
-        self.attachment()
-            .is_some_and(|it| it.hook_event == Some("Stop") && is_block(it))
+        let text = match attachment.kind {
+            "hook_blocking_error" => attachment.blocking_error,
+            "hook_additional_context" => attachment.content,
+            _ => None,
+        };
+        text.is_some_and(|raw| raw.get().contains("\"[omo] "))
     }
 
-    /// Contract from a hook. The same words from another source do not count.
+    /// The contract from a hook; the same words from another source do not count.
     pub(super) fn is_contract(&self) -> bool {
-        let contract = |it: Attachment| {
-            let from_hook = matches!(it.kind, "hook_success" | "hook_additional_context");
-            let told = matches!(it.hook_event, Some("UserPromptSubmit" | "SessionStart"));
-            from_hook
-                && told
-                && it
+        self.attachment().is_some_and(|attachment| {
+            matches!(attachment.kind, "hook_success" | "hook_additional_context")
+                && matches!(
+                    attachment.hook_event,
+                    Some("UserPromptSubmit" | "SessionStart")
+                )
+                && attachment
                     .content
                     .is_some_and(|raw| raw.get().contains(CONTRACT_MARK))
-        };
-        self.attachment().is_some_and(contract)
+        })
     }
 }
 
@@ -329,16 +323,12 @@ fn string(raw: Option<&RawValue>) -> Option<String> {
 }
 
 fn text_of(content: &RawValue) -> String {
-    let blocks: Option<Vec<Value>> = parse(Some(content));
-    let texts = |blocks: Vec<Value>| {
-        blocks
-            .iter()
-            .filter_map(|block| block.get("text")?.as_str())
-            .collect::<Vec<_>>()
-            .join("\n")
+    let Some(blocks) = parse::<Vec<Value>>(Some(content)) else {
+        return string(Some(content)).unwrap_or_default();
     };
     blocks
-        .map(texts)
-        .or_else(|| string(Some(content)))
-        .unwrap_or_default()
+        .iter()
+        .filter_map(|block| block.get("text")?.as_str())
+        .collect::<Vec<_>>()
+        .join("\n")
 }

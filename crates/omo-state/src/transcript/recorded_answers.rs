@@ -1,8 +1,7 @@
-//! Answers of a person in the client's question dialog, from the transcripts of a session.
+//! Answers of a person in the client's question dialog, from a session's transcripts.
 //!
-//! Only the result of a call of the question tool counts, as the client itself records it. No
-//! answer is one that no person chose: a dialog that ran out of time, one that was dismissed, and
-//! one that a hook or a rule answered.
+//! Only the result of the question tool counts, as the client records it: no dialog that timed out,
+//! was dismissed, or was answered by a hook or a rule.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -16,12 +15,11 @@ use serde_json::value::RawValue;
 use super::line::TranscriptLine;
 use super::{Chunk, RawLine};
 
-/// Bytes read of the end of a transcript. Between an answer and the command that it leads to lies
-/// one request.
+/// Of the end of a transcript: one request lies between an answer and its command.
 const MAX_BYTES: u64 = 8 * 1024 * 1024;
 const TOOL: &str = "AskUserQuestion";
 
-/// Answers in a session after a moment, in order; empty without a transcript.
+/// Answers after a moment, in order; empty without a transcript.
 pub fn read_recorded_answers(
     client_home: &Path,
     session: &SessionId,
@@ -77,7 +75,7 @@ fn answers_in(path: &Path) -> Vec<RecordedAnswer> {
 struct QuestionResult<'a> {
     questions: Vec<AskedQuestion>,
     answers: BTreeMap<String, serde_json::Value>,
-    /// The dialog ended by itself, because no person was there.
+    /// The dialog ended by itself, without a person.
     #[serde(borrow)]
     afk_timeout_ms: Option<&'a RawValue>,
 }

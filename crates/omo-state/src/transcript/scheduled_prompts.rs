@@ -1,10 +1,9 @@
 //! Recognition of prompts that a model has scheduled.
 //!
-//! The client hands a scheduled prompt on as it hands on one that was typed, and what tells the two
-//! apart gets into the transcript only when the hook has ended (measured on 2.1.328). What is there
-//! before are the calls that scheduled it, in the transcripts of this project's sessions and their
-//! subagents, and the client's own list of those that outlive its process. Of that list the client
-//! takes a prompt as it is due.
+//! Only after the hook does the transcript tell a scheduled prompt from a typed one (measured on
+//! 2.1.328). Before, there are the calls that scheduled it, in transcripts of the project's
+//! sessions and subagents, and the client's list of prompts that outlive its process, from which it
+//! takes a due one.
 
 use std::fs;
 use std::io::Read;
@@ -15,14 +14,13 @@ use omo_core::timestamp::Timestamp;
 use serde_json::Value;
 
 use super::each_line;
-use super::line::{Block, TranscriptLine};
+use super::line::TranscriptLine;
 use crate::files::regular_file;
 
-/// The client's list of scheduled prompts that outlive its process, below the project's folder:
-/// `scheduled_tasks.json`.
+/// The client's list, below the project's folder.
 const LIST: &str = ".claude/scheduled_tasks.json";
 const MAX_LIST_BYTES: u64 = 256 * 1024;
-/// Milliseconds between the removal of a due prompt from the list and the hook.
+/// From the removal of a due prompt from the list to the hook.
 const JUST_NOW_MILLIS: u64 = 3_000;
 /// The client's mark of a due prompt, close to the line that queues it.
 const FIRE: &str = "scheduled_task_fire";
@@ -32,7 +30,7 @@ const MAX_TIMES: usize = 1_000;
 const MAX_DEPTH: usize = 5;
 const MAX_FILES: usize = 5_000;
 
-/// A prompt that a model has scheduled, or a change of the client's list just now.
+/// `true` for a prompt that a model scheduled, or a list that just changed.
 pub fn is_scheduled_prompt(
     prompt: &str,
     transcript: Option<&Path>,
@@ -47,8 +45,8 @@ pub fn is_scheduled_prompt(
             .is_some_and(|folder| is_called_for(prompt, folder))
 }
 
-/// A prompt in the client's list, or a list that was changed just now: a prompt scheduled once is
-/// gone from it already.
+/// `true` for a prompt in the list, or a list that just changed: a prompt for one time is gone from
+/// it.
 fn is_listed(prompt: &str, list: &Path, now: Timestamp) -> bool {
     let Ok(Some(mut file)) = regular_file::open(list) else {
         return false;
@@ -70,7 +68,7 @@ fn is_listed(prompt: &str, list: &Path, now: Timestamp) -> bool {
             && serde_json::from_slice(&text).is_ok_and(|list: Value| has_prompt(&list, prompt))
 }
 
-/// A `prompt` with this text anywhere in a value.
+/// `true` for a `prompt` with this text anywhere in a value.
 fn has_prompt(value: &Value, prompt: &str) -> bool {
     match value {
         Value::Array(values) => values.iter().any(|value| has_prompt(value, prompt)),
@@ -82,13 +80,13 @@ fn has_prompt(value: &Value, prompt: &str) -> bool {
     }
 }
 
-/// A transcript in which a model has called a scheduling tool with this prompt, or in which the
-/// client queued it as a scheduled one was due while a turn ran.
+/// `true` for a transcript in which a model scheduled this prompt, or the client queued it as due
+/// during a turn.
 fn is_called_for(prompt: &str, folder: &Path) -> bool {
     let mut files = Vec::new();
     find_transcripts(folder, MAX_DEPTH, &mut files);
     files.sort_unstable_by(|one, other| other.cmp(one));
-    // The client may have changed white space, and so only the first word is searched for.
+    // The client may have changed white space: only the first word is searched for.
     let Ok(word) = serde_json::to_string(prompt.split_whitespace().next().unwrap_or_default())
     else {
         return false;
@@ -108,7 +106,7 @@ struct ScheduleSigns {
 }
 
 impl ScheduleSigns {
-    /// Reads the end of a transcript, at most `left` bytes of it.
+    /// The end of a transcript, at most `left` bytes.
     fn read(path: &Path, left: &mut u64, word: &[u8], prompt: &str) -> Self {
         let length = path.metadata().map_or(0, |found| found.len());
         let read = length.min(*left);
@@ -128,14 +126,12 @@ impl ScheduleSigns {
     }
 
     fn hold(&self) -> bool {
-        let is_near = |at: &Timestamp, other: &Timestamp| {
-            at.as_millis().abs_diff(other.as_millis()) <= NEAR_MILLIS
-        };
         self.is_called_for
-            || self
-                .queued
-                .iter()
-                .any(|at| self.fires.iter().any(|fire| is_near(at, fire)))
+            || self.queued.iter().any(|queued| {
+                self.fires
+                    .iter()
+                    .any(|fire| queued.as_millis().abs_diff(fire.as_millis()) <= NEAR_MILLIS)
+            })
     }
 }
 
@@ -156,17 +152,15 @@ fn find_transcripts(folder: &Path, depth: usize, files: &mut Vec<(SystemTime, Pa
 }
 
 impl TranscriptLine<'_> {
-    /// `true` where a model, or an agent of it, schedules this prompt: by `CronCreate`, `ScheduleWakeup`, and what may come
-    /// beside them.
+    /// `true` where a model, or its agent, schedules this prompt: by `CronCreate`, `ScheduleWakeup`
+    /// and the like.
     fn calls_with(&self, prompt: &str) -> bool {
-        let schedules = |call: &Block| {
-            ["Cron", "Schedule"]
-                .iter()
-                .any(|part| call.name.contains(part))
-        };
         self.kind == "assistant"
             && self.calls().any(|call| {
-                schedules(&call) && call.input().is_some_and(|input| has_prompt(&input, prompt))
+                ["Cron", "Schedule"]
+                    .iter()
+                    .any(|part| call.name.contains(part))
+                    && call.input().is_some_and(|input| has_prompt(&input, prompt))
             })
     }
 

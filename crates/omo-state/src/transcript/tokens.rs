@@ -1,4 +1,4 @@
-//! The tokens that a run has used, from the usage that the client notes beside each message of a model.
+//! The tokens of a run, from the usage beside each message of a model.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -10,8 +10,8 @@ use super::{COPY, Chunk, RawLine};
 
 const MAX_BYTES: u64 = 64 * 1024 * 1024;
 
-/// Adds what a transcript has noted since it was read last. What is older than the run does not count, and a transcript
-/// that was replaced is counted anew.
+/// Adds what a transcript noted since it was read last. Older messages than the run do not count; a
+/// replaced transcript is counted anew.
 pub fn count_tokens(path: &Path, known: &TokenUse, since: Option<Timestamp>) -> TokenUse {
     let Some(chunk) = Chunk::read_at_most(path, known.offset, MAX_BYTES) else {
         return known.clone();
@@ -21,7 +21,7 @@ pub fn count_tokens(path: &Path, known: &TokenUse, since: Option<Timestamp>) -> 
     } else {
         known.clone()
     };
-    // A message has a line for each of its blocks, and each notes the usage so far.
+    // A message has a line for each of its blocks, with the usage so far.
     let mut messages = BTreeMap::from([(counted.message.clone(), counted.of_message)]);
     let lines = chunk
         .lines_with(b"\"usage\"")

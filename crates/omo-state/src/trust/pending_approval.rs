@@ -1,8 +1,7 @@
-//! Plans that wait for approval: one file for each set of commands, in the user's own folder, so
-//! that a hook can show and approve it without reading a plan.
+//! Plans that wait for approval: a file for each set of commands, in the user's own folder, which a
+//! hook can show without reading a plan.
 //!
-//! A file is named after its commands and their folder (`trust::digest`), and the digest is
-//! computed anew whenever it is read: one with other commands in it is worth nothing.
+//! The file's name is the digest of its commands and folder, which is checked at each read.
 
 use std::path::Path;
 
@@ -21,40 +20,35 @@ const SUFFIX: &str = ".json";
 const MAX_BYTES: u64 = 1024 * 1024;
 const KEPT: usize = 32;
 
-/// Failure to leave commands for their user.
 #[derive(Debug, thiserror::Error)]
 pub enum PendingError {
-    /// File error.
     #[error(transparent)]
     Folder(#[from] FolderError),
-    /// Lock held by another process.
     #[error(transparent)]
     Lock(#[from] LockError),
-    /// User without a state home.
     #[error(transparent)]
     Home(#[from] KeyError),
-    /// Commands longer than a person would read.
+    /// More than a person would read.
     #[error("the commands of this plan are longer than {MAX_BYTES} bytes together")]
     TooLarge,
 }
 
-/// Commands of one plan that wait for approval.
+/// Commands of a plan that wait for approval.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PendingApproval {
     /// [`commands_digest`] of exactly these commands in this folder.
     pub digest: String,
-    /// Path of the plan, as given.
+    /// As given.
     pub plan: String,
-    /// Commands in order.
     pub commands: Vec<PlannedCommand>,
-    /// The slash command behind which its user was shown them, as omo has sealed it.
+    /// The slash command behind which its user was shown them, sealed by omo.
     pub line: Option<String>,
 }
 
 #[derive(Deserialize, Serialize)]
 struct PendingFile {
     version: u32,
-    /// For people to read: the digest is over the folder itself.
+    /// For people: the digest is over the folder itself.
     root: String,
     plan: String,
     commands: Vec<PlannedCommand>,
@@ -62,7 +56,7 @@ struct PendingFile {
     line: Option<SealedLine>,
 }
 
-/// A slash command as a person typed it, with omo's seal: a code alone stands for it.
+/// A typed slash command with omo's seal, for which a code alone stands.
 #[derive(Deserialize, Serialize)]
 struct SealedLine {
     text: String,
@@ -87,20 +81,20 @@ impl SealedLine {
     }
 }
 
-/// Digest of exactly these commands, in this order, in this folder.
+/// In this order, in this folder.
 pub fn commands_digest(root: &Path, commands: &[PlannedCommand]) -> String {
     commands_digest_at(root, root, commands)
 }
 
-/// As [`commands_digest`], from the time at which the folder that is at `root` now was at `place`.
+/// [`commands_digest`] as of when the folder at `root` was at `place`.
 pub fn commands_digest_at(place: &Path, root: &Path, commands: &[PlannedCommand]) -> String {
     let mut content = b"omo plan commands 1\n".to_vec();
     content.extend(serde_json::to_vec(commands).unwrap_or_default());
     trust::content_digest_at(place, root, &content)
 }
 
-/// Leaves the commands of a plan for its user to approve, and gives what stands for them. `line` is the slash command
-/// behind which they are shown to its user, and `None` where a model reads them.
+/// Writes the commands of a plan for their user's approval, and gives their digest. `line` is the
+/// slash command behind which its user is shown them; `None` for a model.
 pub fn write(
     state_home: Option<&Path>,
     root: &Path,
@@ -133,7 +127,7 @@ pub fn write(
     Ok(digest)
 }
 
-/// The pending approval under a digest; `None` without one, or with another content.
+/// `None` without a file, or with other content.
 pub fn read(
     state_home: Option<&Path>,
     root: &Path,
@@ -150,7 +144,7 @@ pub fn read(
     ))
 }
 
-/// Everything that may be approved in a project, the newest first; approved or not.
+/// All that may be approved in a project, the newest first, approved or not.
 pub fn read_all(
     state_home: Option<&Path>,
     root: &Path,
@@ -166,20 +160,20 @@ pub fn read_all(
         .collect())
 }
 
-/// An approval of exactly these commands; a failed look-up counts as none.
+/// `true` for an approval of exactly these commands; a failed look-up counts as none.
 pub fn is_approved(state_home: Option<&Path>, digest: &str) -> bool {
     given(state_home, digest).is_some()
 }
 
-/// Approver and moment.
+/// The approval of these commands.
 pub fn given(state_home: Option<&Path>, digest: &str) -> Option<GivenApproval> {
     ApprovalList::load(state_home)
         .ok()?
         .approval_given(digest, &SealKey::load(state_home).ok()?)
 }
 
-/// Writes down that the user approves these commands. Their file stays, so that the same prompt,
-/// handed on twice, says the same twice.
+/// Approves these commands. The file stays, so that a prompt that is handed on twice says the same
+/// twice.
 pub fn approve(
     state_home: Option<&Path>,
     root: &Path,
@@ -189,10 +183,10 @@ pub fn approve(
     trust::approve(state_home, root, &pending.digest, given)
 }
 
-/// The one of them that a code stands for, as far as a person has to type it.
+/// The one that a code stands for, as far as a person has to type it.
 pub fn find_by_code<'a>(all: &'a [PendingApproval], code: &str) -> Option<&'a PendingApproval> {
-    // Other commands do not have the same beginning of their digest by chance; an attacker who searches
-    // for some still needs the user to type their code.
+    // Other commands with the same beginning of their digest could only be searched for, and their
+    // code needs to be typed.
     all.iter()
         .find(|pending| code.len() >= CODE_CHARS && pending.digest.starts_with(code))
 }
@@ -204,7 +198,7 @@ fn open(state_home: Option<&Path>) -> Result<Option<GuardedFolder>, FolderError>
         .flatten())
 }
 
-/// A file that is not as omo writes it is passed over in silence.
+/// A file that omo did not write is skipped.
 fn read_from(
     folder: &GuardedFolder,
     key: Option<&SealKey>,

@@ -1,5 +1,4 @@
-//! Folder operations for files that must outlive a power failure: each returns when its write is on
-//! the disk.
+//! Folder operations that return when their write is on the disk.
 
 use std::io::{Seek, SeekFrom, Write};
 
@@ -7,8 +6,8 @@ use super::{FolderError, GuardedFolder, io_error, refused};
 use crate::platform::Purpose;
 
 impl GuardedFolder {
-    /// Adds to a file that holds `size` bytes, in one write, and returns when they are on the disk. Where
-    /// that fails, the file is made to hold what it held before. The caller has to hold the lock.
+    /// Appends to a file of `size` bytes in one write; a failed one is undone. The caller holds the
+    /// lock.
     pub fn append_durably(&self, name: &str, size: u64, bytes: &[u8]) -> Result<(), FolderError> {
         let mut file = self.open_file(name, Purpose::Overwrite)?;
         if self.check(name, &file)? != size {
@@ -26,7 +25,7 @@ impl GuardedFolder {
         self.with_path("append to", name, written)
     }
 
-    /// Makes a file that was not there, whole and on the disk when this returns.
+    /// Makes a new file, whole.
     pub fn create_durably(&self, name: &str, bytes: &[u8]) -> Result<(), FolderError> {
         let mut file = self.create_file(name)?;
         self.with_path(
@@ -36,7 +35,7 @@ impl GuardedFolder {
         )
     }
 
-    /// Leaves the first `size` bytes of a file, on the disk when this returns.
+    /// Leaves the first `size` bytes of a file.
     pub fn truncate_durably(&self, name: &str, size: u64) -> Result<(), FolderError> {
         let file = self.open_file(name, Purpose::Overwrite)?;
         self.check(name, &file)?;
@@ -47,14 +46,14 @@ impl GuardedFolder {
         )
     }
 
-    /// Has the names of what is in the folder be on the disk when this returns.
+    /// Puts the names in the folder on the disk.
     pub fn sync_names(&self) -> Result<(), FolderError> {
         self.directory
             .sync()
             .map_err(|error| io_error("write", &self.path, error))
     }
 
-    /// Presence of any entry of this name.
+    /// `true` for any entry of this name.
     pub fn contains(&self, name: &str) -> bool {
         !self.directory.lacks(name)
     }
