@@ -12,18 +12,14 @@ use omo_state::files::folder::FolderError;
 use omo_state::trust::GivenApproval;
 use omo_state::{env, run_environment};
 
-/// The project of a new run, with facts that were read before the entry was locked.
 #[derive(Debug)]
 pub struct ActivationContext<'a> {
     pub root: Option<&'a Path>,
-    /// The user's own folder for states.
     pub state_home: Option<&'a Path>,
     pub id: &'a SessionId,
     /// From [`settle_scope`](omo_git::work_files::settle_scope).
     pub scope: Option<String>,
-    /// The client's settings about reviewers.
     pub settings: Vec<SettingsMark>,
-    /// Of the checks of `omo.toml`.
     pub approval: Option<GivenApproval>,
     pub now: Timestamp,
 }

@@ -44,14 +44,11 @@ const MAX_BYTES: u64 = 16 * 1024 * 1024;
 /// Wait of a claim for a running count; the rest of its time is for its own checks.
 const PATIENCE: Duration = Duration::from_secs(TOTAL_TIMEOUT_SECONDS as u64 / 2);
 const ASK_EVERY: Duration = Duration::from_millis(20);
-/// Between two looks at the run's state.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
 
-/// A check at the start of the run.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct StartedCheck {
-    /// `TestReport` of the output.
     pub tests: TestReport,
     /// The reason of missing tests; empty for a check that came to its end.
     pub missing_reason: String,
@@ -59,7 +56,6 @@ pub struct StartedCheck {
 
 type BaselineResults = BTreeMap<String, StartedCheck>;
 
-/// `None` for an unknown start.
 pub fn check_at_start(state_home: &Path, id: &SessionId, check: &Check) -> Option<StartedCheck> {
     let folder = folder_of(state_home, id).ok()?;
     let key = SealKey::load(Some(state_home)).ok()?;
@@ -144,8 +140,7 @@ fn start_process(
     .map(drop)
 }
 
-/// Counts in a process that was started for it; first in the `main` of every binary that begins
-/// runs.
+/// First in the `main` of every binary that begins runs.
 #[expect(
     clippy::exit,
     reason = "this is a process of its own, and does nothing else"
@@ -180,7 +175,6 @@ fn count_and_exit(root: &Path, id: &str, transcript: Option<PathBuf>) -> Option<
         detached::report_ready("counting").ok()?;
         detached::step_back();
     } else {
-        // Before the work begins.
         let mut outside = outside_files(root, &session.checks);
         write_sealed(&folder, &key, &id, OUTSIDE, &outside)?;
         detached::report_ready("counting").ok()?;
@@ -203,12 +197,10 @@ struct CountedRun<'a> {
     root: &'a Path,
     id: &'a SessionId,
     transcript: Option<PathBuf>,
-    /// Time of the last look at the run's state.
     looked: Option<Instant>,
 }
 
 impl CountedRun<'_> {
-    /// The session of a run that is neither over nor paused.
     fn at_work(&self) -> Option<Session> {
         let mut session = state::peek(self.root, self.id).ok().flatten()?;
         // No hook runs at Esc.
@@ -310,8 +302,7 @@ fn count_in_copy(run: &mut CountedRun, home: &Path, folder: &GuardedFolder) -> O
     Some(())
 }
 
-/// Makes a copy a repository of its own: a check's git would otherwise act on one around it, such
-/// as the user's home. Git is looked up outside of the project.
+/// A check's git would otherwise act on a repository around the copy, such as the user's home.
 pub fn make_repository(root: &Path, top: &Path) {
     let git_dir = top.join(".git");
     let variables = own_git_dir::variables(&git_dir, top);

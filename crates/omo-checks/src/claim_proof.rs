@@ -37,14 +37,11 @@ const ASK_EVERY: Duration = Duration::from_millis(50);
 pub struct ProofQuestion {
     /// `FilesState::id` of the files with the change.
     pub tree: String,
-    /// Digest of the files at the start.
     pub recorded: String,
     pub checks: Vec<String>,
-    /// The scope of the files.
     pub scope: Option<String>,
     /// The checks have written files: their results in a private copy count.
     pub is_copy_decisive: bool,
-    /// Tests of each check in the project itself.
     #[serde(default)]
     pub counts: Vec<Option<TestCounts>>,
 }
@@ -53,7 +50,6 @@ pub struct ProofQuestion {
 #[serde(rename_all = "camelCase")]
 pub struct ProofAnswer {
     pub question: ProofQuestion,
-    /// One for each check, or the reason for none.
     pub found: Result<Vec<CheckCounterfactual>, String>,
     /// `false` before the answers without the change.
     pub is_whole: bool,
@@ -84,8 +80,7 @@ impl ProofQuestion {
     }
 }
 
-/// The proof of a claim's checks on the files that they were green on. Nothing is written, started
-/// or awaited.
+/// For the files that the checks were green on. Nothing is written, started or awaited.
 pub fn known_counterfactual(
     state_home: &Path,
     id: &SessionId,
@@ -125,7 +120,6 @@ pub fn known_counterfactual(
     }
 }
 
-/// A session's folder with question and answer.
 #[derive(Debug)]
 pub struct ProofFolder<'a> {
     pub folder: GuardedFolder,
@@ -146,7 +140,6 @@ impl<'a> ProofFolder<'a> {
         Ok(Self { folder, key, id })
     }
 
-    /// The folder of a session that has asked.
     fn find(state_home: &Path, id: &'a SessionId) -> Option<Self> {
         let folder =
             GuardedFolder::open_user_part(state_home, &["omo", "claims", id.as_str()]).ok()??;
@@ -195,7 +188,6 @@ impl<'a> ProofFolder<'a> {
             [PROVE_ARGUMENT.into(), root.into(), self.id.as_str().into()];
         let started = detached::start_detached_program(&program, &arguments, root, log);
         if started.is_err() {
-            // The next claim asks again.
             let _ = self.folder.remove(QUESTION);
         }
         started.map(drop)

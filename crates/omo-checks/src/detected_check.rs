@@ -15,17 +15,14 @@ use omo_state::config::CheckDetection;
 
 use self::top_files::{ProjectFolder, TopFiles};
 
-/// A test command. Both texts are constants of omo: nothing of a project's file gets into a
-/// command.
+/// Both texts are constants of omo: nothing of a project's file gets into a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DetectedCheck {
     /// For a POSIX shell, such as `cargo test`.
     pub command: &'static str,
-    /// The file that tells it, at the project's top.
     pub found_in: &'static str,
 }
 
-/// The reason for no offer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NoOffer {
     #[error("omo looks for no test command: `verify.detect` is \"off\" in config.toml")]
@@ -52,7 +49,6 @@ pub fn detect_check(root: &Path) -> Option<DetectedCheck> {
 enum Certainty {
     /// Named in the toolchain's file, or the toolchain's only command.
     Certain,
-    /// A sign of it.
     Likely,
 }
 
@@ -78,11 +74,8 @@ impl Candidate {
     }
 }
 
-/// Chooses among all candidates.
-///
 /// A certain toolchain beats a target `test`, which may lint or start a database. Of several
-/// certain ones none tests all of the project, so their joint target does, or the first of
-/// [`toolchains::ALL`]. Without a certain one the target is surer than a sign.
+/// certain ones their joint target counts, or the first of [`toolchains::ALL`].
 fn choose(top: &dyn TopFiles) -> Option<DetectedCheck> {
     let candidates: Vec<Candidate> = toolchains::ALL
         .iter()

@@ -5,7 +5,6 @@ use std::path::Path;
 use omo_process::platform::is_executable;
 use omo_state::search_path::SearchPath;
 
-/// Words of a shell, for which no file exists.
 const SHELL_WORDS: [&str; 22] = [
     ".", "[", "!", "cd", "command", "echo", "env", "eval", "exec", "exit", "export", "false",
     "for", "if", "printf", "set", "source", "test", "time", "true", "ulimit", "while",
@@ -14,8 +13,7 @@ const INTERPRETERS: [&str; 9] = [
     "sh", "bash", "dash", "zsh", "python", "python3", "node", "ruby", "perl",
 ];
 
-/// The missing program or file of a plain command such as `sh test.sh`; `None` for other shell
-/// text.
+/// For a plain command such as `sh test.sh`; `None` for other shell text.
 pub fn missing_program(command: &str, root: &Path) -> Option<String> {
     let mut words = command.split_whitespace();
     let (program, argument) = (words.next()?, words.next());

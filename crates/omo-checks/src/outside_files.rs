@@ -21,7 +21,6 @@ const SETTINGS: &str = "\
     .cargo/config.toml .cargo/config .npmrc .yarnrc .yarnrc.yml .pydistutils.cfg .config/pip/pip.conf .config/go/env \
     .mocharc.json .mocharc.js .mocharc.yml .babelrc .eslintrc.json .noserc pytest.ini tox.ini setup.cfg conftest.py \
     package.json babel.config.js jest.config.js .config/nextest.toml";
-/// Modules that Python loads by itself.
 const OF_PYTHON: [&str; 2] = ["sitecustomize.py", "usercustomize.py"];
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -35,7 +34,6 @@ pub struct OutsideFile {
 enum Content {
     /// Not read before the file changed; a link's identity is its target.
     Unread,
-    /// More bytes than are read.
     TooLarge,
     Digest(String),
 }
@@ -43,7 +41,6 @@ enum Content {
 /// By their paths, from the project's top or absolute.
 pub type OutsideFiles = BTreeMap<String, OutsideFile>;
 
-/// The present files, without their content.
 pub fn list<'a>(
     root: &Path,
     home: Option<&Path>,
@@ -134,8 +131,7 @@ pub fn add_digests(root: &Path, files: &mut OutsideFiles) {
     }
 }
 
-/// Changed files, and new settings, programs and modules. A changed manifest may have brought what
-/// is installed.
+/// Changed files, and new settings, programs and modules, unless a manifest changed.
 pub fn changed<'a>(
     root: &Path,
     then: &OutsideFiles,

@@ -17,7 +17,6 @@ use omo_state::env::is_variable_named;
 
 /// The copy, while a text is read: no command and no variable holds it.
 const MARK: char = '\0';
-/// Of a script that omo reads.
 const MAX_SCRIPT_BYTES: u64 = 1024 * 1024;
 
 /// A check names the project by its path, in a way that cannot be rewritten for the copy.
@@ -27,10 +26,8 @@ pub struct NamesProject;
 
 #[derive(Debug)]
 pub struct CopyRun {
-    /// The whole environment.
     pub variables: Vec<(OsString, OsString)>,
     pub timeout: Duration,
-    /// For the output.
     pub log: Option<File>,
     pub task: Option<TaskCheckSpec>,
 }
@@ -125,8 +122,7 @@ impl ProjectCopy {
         }
     }
 
-    /// The command and the variables for the copy; `None` where they cannot be told from the
-    /// project's.
+    /// `None` where the copy cannot be told from the project.
     fn rewrite_check(
         &self,
         check: &Check,

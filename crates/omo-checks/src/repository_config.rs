@@ -26,14 +26,13 @@ const MAX_PATTERNS: usize = 64;
 pub struct RepositoryConfig {
     /// `[[check]]` tables.
     pub checks: Vec<Check>,
-    /// Puts into a worktree or copy what a checkout lacks, such as `npm ci`. Its user sees it with
-    /// the checks, or approves it with a plan.
+    /// A command such as `npm ci` for what a worktree or copy lacks, approved with the checks or a
+    /// plan.
     pub setup: Option<String>,
     /// Patterns of test files, beyond the conventions of runners.
     pub tests: Vec<String>,
     /// Of exactly this content, in this repository, with the files that the checks run.
     pub digest: String,
-    /// Files of the project that the checks run, with their digests.
     pub pinned: BTreeMap<String, String>,
     /// The part of `digest` for the file alone.
     content: String,
@@ -90,7 +89,6 @@ impl RepositoryConfig {
         })
     }
 
-    /// Writes the approval of the present content.
     pub fn approve(
         &self,
         state_home: Option<&Path>,
@@ -101,14 +99,13 @@ impl RepositoryConfig {
     }
 }
 
-/// The approval of an `omo.toml`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ApprovalState {
-    /// Of the present content, with its author.
     Yes(GivenApproval),
     /// Of this content with another file that it runs.
-    Before { changed: String },
-    /// None, or of another content.
+    Before {
+        changed: String,
+    },
     No,
 }
 
@@ -197,8 +194,7 @@ fn parse(bytes: &[u8], root: &Path, path: &Path) -> RepositoryConfig {
     }
 }
 
-/// Scripts and task files of commands, each in a folder of the project. Tests and their subjects
-/// are work.
+/// Tests and their subjects are work.
 fn files_of_commands<'a>(
     commands: impl Iterator<Item = (&'a str, Option<&'a str>)>,
     root: &Path,

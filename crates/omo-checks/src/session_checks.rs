@@ -18,25 +18,19 @@ use omo_state::files::folder::GuardedFolder;
 
 use crate::repository_config::{ApprovalState, RepositoryConfig};
 
-/// The surroundings of [`verify`].
 #[derive(Debug)]
 pub struct CheckContext<'a> {
     pub root: &'a Path,
     pub state_home: Option<&'a Path>,
-    /// Folder of the logs.
     pub logs: Option<&'a GuardedFolder>,
     pub files: &'a WorkFiles<'a>,
     pub environment: &'a CheckEnvironment,
-    /// Of results that still hold.
     pub reuse: EvidenceReuse,
 }
 
-/// Reuse of a `CheckResult` that still holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EvidenceReuse {
-    /// Where it holds.
     IfValid,
-    /// Everything runs.
     Never,
 }
 
@@ -49,9 +43,7 @@ pub struct VerifyOutcome {
     pub tree_moves: bool,
     /// One of the changing files, or the path at which the time ran out for unreadable ones.
     pub moving_file: Option<String>,
-    /// The result is no longer needed.
     pub is_cancelled: bool,
-    /// Of the files of the id.
     pub files_scope: Option<String>,
     /// Files that the checks write: no part of the work.
     pub left_out: Vec<String>,
@@ -76,7 +68,6 @@ pub trait CheckWatcher {
     fn check_finished(&mut self, _result: &CheckResult) {}
 }
 
-/// Runs the checks of a claim, or reuses valid results.
 pub fn verify(
     checks: &[Check],
     setup: &CheckContext,
@@ -157,7 +148,6 @@ pub fn verify(
     verified
 }
 
-/// Results of checks that cannot run.
 pub fn unrun_results(checks: &[Check], why: &str) -> Vec<CheckResult> {
     let record = CheckRecord {
         verdict: CheckVerdict::NotStarted,

@@ -10,20 +10,16 @@ use omo_process::environment::CheckEnvironment;
 
 use crate::task_check::{self, CheckLog};
 
-/// Maximum seconds.
 pub const LIMIT_SECONDS: u32 = 600;
 
 #[derive(Debug, thiserror::Error)]
 pub enum SetUpError {
-    /// The command failed, or took too long.
     #[error("{}", describe_failure(command, outcome, log))]
     Failed {
         command: String,
         outcome: Box<TaskCheckOutcome>,
-        /// Path of the log.
         log: PathBuf,
     },
-    /// No longer needed.
     #[error("the set-up was ended before it was done")]
     Cancelled,
 }

@@ -10,15 +10,11 @@ use crate::repository_config::{ApprovalState, RepositoryConfig};
 
 #[derive(Debug, Default)]
 pub struct StartingChecks {
-    /// Checks that count, each with its files.
     pub checks: Vec<Check>,
-    /// An `omo.toml` without approval.
     pub not_approved: Option<RepositoryConfig>,
-    /// The file that voided an approval.
     pub changed: Option<String>,
     /// Of `omo.toml`, which then asks for nothing.
     pub problem: Option<String>,
-    /// Of `omo.toml`.
     pub approval: Option<GivenApproval>,
     pub base: Option<String>,
 }

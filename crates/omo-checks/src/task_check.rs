@@ -13,10 +13,8 @@ use omo_process::job::{self, CommandJob};
 use omo_process::keeper::TaskCheckSpec;
 use omo_process::platform::bash;
 
-/// The log of a check: the beginning and the end of its output.
 #[derive(Debug)]
 pub struct CheckLog {
-    /// For messages.
     pub path: PathBuf,
     pub file: File,
 }

@@ -10,11 +10,9 @@ use crate::timestamp::Timestamp;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EventRow {
     pub event: HookEvent,
-    /// The client's name.
     pub name: &'static str,
     /// The program in `hooks.json`.
     pub program: &'static str,
-    /// The client's timeout.
     pub timeout_seconds: u16,
     /// The client's message during a hook that may take long.
     pub status_message: Option<&'static str>,
@@ -56,7 +54,6 @@ macro_rules! events {
         /// All hooks, in the order of a session's life.
         pub const EVENTS: [EventRow; HookEvent::ALL.len()] = [$(*HookEvent::$event.row()),*];
 
-        /// Time of each hook's last run.
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
         #[serde(rename_all = "PascalCase", default)]
         pub struct LastSeen {
@@ -108,7 +105,6 @@ events! {
         status_message: None,
         purpose: "turns a run on or off, and answers the slash commands that need no model",
     }
-    /// The main agent is about to end its turn.
     Stop, stop {
         program: "omo-stop",
         // The checks of a Stop have 840 seconds together.
@@ -122,14 +118,12 @@ events! {
         status_message: None,
         purpose: "writes the reviewer's verdict down",
     }
-    /// A turn ended in an API error.
     StopFailure, stop_failure {
         program: "omo-stop-failure",
         timeout_seconds: 5,
         status_message: None,
         purpose: "pauses the run at an error that only you can fix",
     }
-    /// The session ends.
     SessionEnd, session_end {
         program: "omo-session-end",
         // The client itself ends at that time.

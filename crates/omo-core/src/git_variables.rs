@@ -66,7 +66,6 @@ const HOOK_PROGRAMS: [&str; 9] = [
 
 const HOOK_VARIABLES: [&str; 2] = ["SKIP", "SKIP_SIMPLE_GIT_HOOKS"];
 
-/// Variables by which programs find what they run, besides `PATH`.
 const LOOKUP_VARIABLES: [&str; 10] = [
     "BASH_ENV",
     "ENV",
@@ -80,7 +79,6 @@ const LOOKUP_VARIABLES: [&str; 10] = [
     "XDG_CONFIG_HOME",
 ];
 
-/// A variable by which a hook finds what it runs, such as `PYTHONPATH`.
 pub fn is_lookup_variable(name: &str) -> bool {
     let name = name.to_ascii_uppercase();
     name == "PATH" || LOOKUP_VARIABLES.contains(&name.as_str())

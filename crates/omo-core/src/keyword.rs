@@ -85,22 +85,18 @@ impl std::error::Error for InvalidKeyword {}
 pub enum PromptReading<'a> {
     /// Words of no person, or no words for omo.
     Nothing,
-    /// The keyword, as an instruction.
     Activate {
         before: &'a str,
         keyword: &'a str,
         after: &'a str,
     },
-    /// The keyword and at most one more word.
     Short(ShortRequest),
-    /// A slash command of omo.
     Command {
         /// `ulw` for `/omo:ulw` and `/ulw`.
         name: &'a str,
         /// Text behind one blank after the name, byte for byte.
         arguments: &'a str,
     },
-    /// Turning ultrawork off.
     Off {
         /// `true` for a prompt without other words.
         whole: bool,
@@ -108,7 +104,6 @@ pub enum PromptReading<'a> {
 }
 
 impl PromptReading<'_> {
-    /// `true` where the keyword turns ultrawork on.
     pub fn turns_on(&self) -> bool {
         matches!(
             self,
@@ -171,8 +166,7 @@ fn read_words<'a>(text: &'a str, keywords: &Keywords) -> PromptReading<'a> {
     }
 }
 
-/// Maximum occurrences judged at each end: people give instructions first or last, and a prompt
-/// with more is pasted, or hostile.
+/// Maximum occurrences judged at each end: people give instructions first or last.
 const JUDGED: usize = 32;
 
 fn drop_middle(words: &mut Vec<Range<usize>>) {

@@ -12,7 +12,6 @@ pub struct RunLimits {
     pub max_blocks: u32,
     /// Seconds after a block within which a Stop without a tool call is let through.
     pub cooldown_seconds: u32,
-    /// Minutes of work.
     pub max_minutes: u32,
     /// Tokens at which a run pauses; `0` for no bound.
     pub max_tokens: u32,
@@ -49,10 +48,7 @@ pub struct LimitRow {
     field: fn(&mut RunLimits) -> &mut u32,
 }
 
-/// The bounds that can be set: the configuration, the options of a prompt and the guide read this
-/// table.
-///
-/// A new bound is a field of [`RunLimits`] with its default, and a row.
+/// Read by the configuration, the options of a prompt and the guide.
 pub const LIMITS: [LimitRow; 5] = [
     LimitRow {
         name: "max_blocks",

@@ -21,7 +21,6 @@ pub struct LogEntry {
     pub row: Option<u8>,
     /// `block`, `allow`, `warn`, `pause`, `activate`, `stop`, `end: released`, …
     pub decision: String,
-    /// In omo's own words.
     pub why: String,
     pub blocks: u32,
     pub max_blocks: u32,
@@ -54,7 +53,6 @@ pub enum ClaimEnd {
     Verified,
     /// A judge disagrees or could not run.
     Failed,
-    /// Green checks, and a pending review.
     ReviewAsked,
 }
 
@@ -83,7 +81,6 @@ fn logged_claim(outcome: &ClaimOutcome) -> LoggedClaim {
     }
 }
 
-/// The entry of a Stop's decision, with `session` afterwards; `check` is the result of its claim.
 pub fn stop_entry(
     id: &str,
     session: &Session,
@@ -122,7 +119,6 @@ pub fn stop_entry(
     }
 }
 
-/// The entry of a prompt's decision; `None` for a prompt without one.
 pub fn prompt_entry(
     id: &str,
     session: &Session,
@@ -155,7 +151,6 @@ pub fn prompt_entry(
     ))
 }
 
-/// The entry of a change of the checks.
 pub fn checks_entry(id: &str, session: &Session, event: &str, now: Timestamp) -> LogEntry {
     let made_now = session
         .weakened

@@ -35,7 +35,6 @@ use crate::timestamp::Timestamp;
 pub(crate) const CONTRACT_CHARS: usize = 1_500;
 pub(crate) const SHORT_CONTRACT_CHARS: usize = 600;
 pub(crate) const REASON_CHARS: usize = 2_000;
-/// The mark of a contract in a transcript.
 pub const CONTRACT_MARK: &str = "<ultrawork-mode>";
 
 const HOW_TO_STOP: &str =
@@ -63,7 +62,6 @@ const _: () = assert!(SHORT_CONTRACT_BODY.len() + OPENING_CHARS <= SHORT_CONTRAC
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ContractForm {
     Full,
-    /// A reminder of a contract in the conversation, or for a nearly full context.
     Short,
 }
 
@@ -74,7 +72,6 @@ pub enum HoldState {
     NotHeld,
 }
 
-/// For the model, when ultrawork is turned on.
 pub fn contract(
     trigger: UlwTrigger,
     limits: RunLimits,
@@ -128,8 +125,7 @@ pub fn plan_mode_note() -> String {
     )
 }
 
-/// Open work at a Stop that continues, for the model and the user; `check` is the claim's result,
-/// `plan` the executed plan.
+/// `check` is the claim's result, `plan` the executed plan.
 pub fn block_reason(
     session: &Session,
     block: &StopBlock,
@@ -193,7 +189,6 @@ fn list_tasks(tasks: &[BackgroundTask]) -> String {
     names.join(", ")
 }
 
-/// For the user, about a Stop that was let through during a run.
 pub fn let_through(row: StopRow) -> String {
     format!(
         "[omo] ultrawork let this turn end: {}. The run stays on; your next prompt goes on, `ulw off` ends it.",
@@ -218,12 +213,10 @@ pub fn refusal_line(message: &str) -> String {
     format!("[omo] {}", sanitize(message, 400))
 }
 
-/// For the model, so that `omo` on its shell knows the session.
 pub fn session_line(session: &crate::session::id::SessionId) -> String {
     format!("CLAUDE_SESSION_ID: {session}")
 }
 
-/// For the model in a session with a run.
 pub fn run_resumed_context(session: &Session, allowed_blocks: u32, now: Timestamp) -> String {
     let task = session
         .ulw
@@ -256,7 +249,6 @@ fn run_standing(ulw: &UlwRun, allowed_blocks: u32) -> String {
     )
 }
 
-/// An active `/goal` of the client beside a run.
 pub fn goal_is_on(condition: &str) -> String {
     format!(
         "[omo] /goal is on as well (\"{}\"): both continue this session; `/goal clear` ends it",
@@ -264,7 +256,6 @@ pub fn goal_is_on(condition: &str) -> String {
     )
 }
 
-/// Another tool whose loop may run here.
 pub fn other_loop_found(path: &str) -> String {
     format!(
         "Another loop may be active here as well (`{path}`): two loops that continue the same session get in each other's way."

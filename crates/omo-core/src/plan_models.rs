@@ -10,7 +10,6 @@ pub struct PlanModels {
     pub verifier: Option<String>,
 }
 
-/// The word for the model of the session itself.
 pub const SESSION_MODEL: &str = "inherit";
 const MAX_MODEL_CHARS: usize = 100;
 

@@ -38,7 +38,6 @@ pub fn read_claim(text: &str) -> Option<Claim> {
 /// Trimmed content of the promise at the end of `text`, alone on its line or behind a finished
 /// sentence. Code, quoted lines, quotations and comments do not count.
 pub fn final_promise(text: &str) -> Option<&str> {
-    // Most messages hold none: no masks needed.
     memmem::rfind(text.as_bytes(), CLOSE.as_bytes())?;
     let masked = own_words(text);
     let masked_text = masked.text();

@@ -26,7 +26,6 @@ pub struct PromptEvent<'a> {
     pub prompt: &'a str,
     pub prompt_id: Option<&'a str>,
     pub origin: PromptOrigin,
-    /// In plan mode.
     pub plan_mode: bool,
     /// A run is active: plain words and questions concern it.
     pub has_run: bool,
@@ -34,11 +33,9 @@ pub struct PromptEvent<'a> {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PromptIntent<'a> {
-    /// No person wrote the prompt.
     NotAPerson,
     Nothing,
     Activate {
-        /// Keyword or command.
         trigger: UlwTrigger,
         /// `None` continues the session's task.
         task: Option<Cow<'a, str>>,
@@ -50,20 +47,15 @@ pub enum PromptIntent<'a> {
         whole: bool,
     },
     Pause(PlainStop),
-    /// The state of the run.
     Status,
-    /// The client's status line: its settings, or a change of them.
     Statusline(StatuslineRequest),
     Why,
-    /// The judges of a claim, or a change of them.
     Check(CheckRequest),
     /// A command about a plan's run that omo itself answers.
     Run {
-        /// Command to answer.
         command: RunCommand,
         arguments: &'a str,
     },
-    /// Usage of a command.
     Help(&'static str),
     /// A command for the model; the hook keeps its arguments for the program that carries it out.
     Command {
@@ -71,7 +63,6 @@ pub enum PromptIntent<'a> {
         name: &'a str,
         arguments: &'a str,
     },
-    /// An invalid command, with the reason.
     Refused(String),
 }
 
@@ -79,7 +70,6 @@ pub enum PromptIntent<'a> {
 pub enum StatuslineRequest {
     Show,
     On,
-    /// Restores the former settings.
     Off,
 }
 
@@ -116,8 +106,7 @@ impl PromptIntent<'_> {
         )
     }
 
-    /// Refuses a run from words behind an answered prompt, which the client put back into its input
-    /// line.
+    /// The client put the answered prompt back into its input line.
     fn not_behind_another(self, event: &PromptEvent<'_>, keywords: &Keywords) -> Self {
         match self {
             Self::Activate { .. } if behind_answered_prompt(event.prompt, keywords).is_some() => {
@@ -206,10 +195,8 @@ pub fn approval_code<'a>(name: &str, arguments: &'a str) -> Option<&'a str> {
         })
 }
 
-/// The task of a request to turn ultrawork on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TaskRequest {
-    /// The session's task.
     Unnamed,
     /// More of the session's task; another one where that is over.
     Named,
@@ -283,7 +270,6 @@ fn activate_with<'a>(
     }
 }
 
-/// The arguments, read over the settings for the task that they name.
 fn read_task<'a>(
     options: impl Fn(TaskRequest) -> UlwOptions,
     read: impl Fn(UlwOptions) -> Result<UlwArguments<'a>, UlwRefusal>,
@@ -413,13 +399,9 @@ fn of_run(command: RunCommand, arguments: &str) -> PromptIntent<'_> {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PromptFacts<'a> {
     pub session: Option<&'a Session>,
-    /// Since the last prompt.
     pub interrupted: Option<Interruption>,
-    /// No words of the model since the last prompt.
     pub model_is_silent: bool,
-    /// The conversation holds the contract.
     pub contract_in_context: bool,
-    /// The context is nearly full.
     pub context_pressure: bool,
 }
 
@@ -431,33 +413,25 @@ pub enum PromptDecision {
     NoteHook,
     /// The turn ends by itself, as its user is told: it shows the checks, or answers a question.
     FreeTurn {
-        /// `true` for an answer to a question.
         answers: bool,
     },
-    /// The run waits for its user, who is told.
     TellPaused(PauseReason),
     Activate(UlwActivation, ContractForm),
     /// The keyword in plan mode: the model is told that no run starts.
     PlanNote,
-    /// The run ends: every later Stop is free.
     Stop {
         reason: Option<String>,
         /// Answered without the model.
         whole: bool,
     },
-    /// The state of the run, without the model.
     Status,
-    /// The settings of the client's status line, without the model.
     Statusline(StatuslineRequest),
-    /// The reason of the last decision, without the model.
     Why,
-    /// The judges of a claim, without the model.
     Check(CheckRequest),
     Run {
         command: RunCommand,
         arguments: String,
     },
-    /// Usage, without the model.
     Help(&'static str),
     /// The reason of a refusal, without the model; nothing else happens.
     Refused(String),
@@ -563,8 +537,7 @@ fn decide_plain_prompt(event: &PromptEvent, facts: &PromptFacts) -> PromptDecisi
         None if was_taken_back(event, session, facts) => {
             PromptDecision::TellPaused(PauseReason::Interrupted)
         }
-        // A prompt typed during the first turn carries its id: that turn continues behind the
-        // answer.
+        // A prompt during the first turn carries its id: that turn continues behind the answer.
         None if question::is_question(event.prompt)
             && event
                 .prompt_id
@@ -576,8 +549,7 @@ fn decide_plain_prompt(event: &PromptEvent, facts: &PromptFacts) -> PromptDecisi
     }
 }
 
-/// `true` for plain words that stop a run. Where the run or its plan asks something, possible
-/// answers do not stop it.
+/// Where the run or its plan asks something, possible answers do not stop it.
 fn is_stopped_by(words: PlainStop, facts: &PromptFacts) -> bool {
     facts
         .session

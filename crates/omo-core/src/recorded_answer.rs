@@ -5,10 +5,8 @@ use crate::timestamp::Timestamp;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RecordedAnswer {
     pub at: Timestamp,
-    /// The label above the question.
     pub header: String,
     pub question: String,
-    /// Labels of the options.
     pub labels: Vec<String>,
     /// The chosen label, or the person's own words.
     pub answer: String,
@@ -56,7 +54,6 @@ impl RecordedAnswer {
     }
 }
 
-/// `true` for a label that holds `meaning`, in any case.
 fn says(label: &str, meaning: &str) -> bool {
     let meaning = meaning.trim().to_lowercase();
     !meaning.is_empty() && label.to_lowercase().contains(&meaning)

@@ -6,7 +6,6 @@
 
 use serde::{Deserialize, Serialize};
 
-/// A process of the client that serves a session, with everything below it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ClientProcess {
@@ -15,14 +14,12 @@ pub struct ClientProcess {
     pub start_mark: String,
 }
 
-/// Facts about the origin of a prompt or a command.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RequestFacts {
     /// The model scheduled a prompt with these words, or one was started at this moment.
     pub is_scheduled: bool,
     /// A session of this project stands above the process: its shell started it.
     pub is_below_session: bool,
-    /// Another live client serves the session.
     pub is_served_elsewhere: bool,
 }
 
@@ -55,14 +52,10 @@ pub enum RequestSource {
     Model(ModelRoute),
 }
 
-/// The ways of a model to a prompt or a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ModelRoute {
-    /// A prompt that it scheduled.
     Schedule,
-    /// A client or a command that a session's shell started.
     Shell,
-    /// A second client of a session that has one.
     SecondClient,
 }
 

@@ -13,11 +13,9 @@ use crate::promise::{final_promise, is_finished};
 use crate::text::inline_code;
 use crate::timestamp::Timestamp;
 
-/// The client's name of the agent.
 pub const REVIEWER: &str = "omo:oracle";
 const OBJECTION_CHARS: usize = 1_200;
 
-/// A requested review.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct RequestedReview {
@@ -32,20 +30,16 @@ pub struct RequestedReview {
     pub shown: Vec<String>,
 }
 
-/// A review that ended.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Review {
-    /// Verdict of the review.
     pub verdict: ReviewVerdict,
-    /// End of the review.
     pub at: Option<Timestamp>,
     /// Text before the verdict: objections, or the grounds of an agreement.
     pub objections: String,
     pub reviewer: Option<Reviewer>,
 }
 
-/// The agent of a review, as the client names it at its end.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Reviewer {
@@ -65,22 +59,16 @@ pub struct RejectedTree {
     pub objections: String,
 }
 
-/// Facts that decide about an agreement.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ReviewerFacts {
-    /// It worked in the folder of the project.
     pub in_project: bool,
     /// In their order; empty without a transcript.
     pub prompts: Vec<String>,
-    /// Time of the first prompt.
     pub began: Option<Timestamp>,
-    /// From the session's transcript.
     pub call: Option<AgentCall>,
-    /// Started by another agent, or in a work tree of its own.
     pub is_isolated: bool,
     /// Results of `Read` on the material: lines behind their numbers.
     pub reads: Vec<String>,
-    /// Hooks that changed its input or added text.
     pub hooks: Vec<HookIntervention>,
 }
 
@@ -123,14 +111,12 @@ impl HookIntervention {
     }
 }
 
-/// A key of a client's settings file that bears on reviewers.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct SettingsMark {
     pub path: String,
     /// Such as `hooks`; empty for a file that is no JSON.
     pub key: String,
-    /// Of its value.
     pub digest: String,
 }
 
@@ -182,24 +168,18 @@ fn missing_marks(marks: &[SettingsMark], others: &[SettingsMark]) -> Vec<Setting
         .collect()
 }
 
-/// The call that started a reviewer.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AgentCall {
-    /// Names of its options.
     pub options: Vec<String>,
 }
 
-/// The reason why an agreement does not count.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AgreementRefusal {
-    /// In another folder than the project.
     Elsewhere,
     /// The prompt is unknown.
     NoTranscript,
     OtherPrompt,
-    /// A message after the prompt, or after an earlier end.
     Continued,
-    /// Started before the request.
     TooEarly,
     /// An option that changes the work or its place, such as `model`.
     Option(String),
@@ -242,7 +222,6 @@ impl AgreementRefusal {
     }
 }
 
-/// Options that change neither the reviewer's work nor its place.
 const CALL_OPTIONS: [&str; 4] = [
     "description",
     "prompt",
@@ -250,8 +229,7 @@ const CALL_OPTIONS: [&str; 4] = [
     "run_in_background",
 ];
 
-/// The refusal of an agreement, if any; `prompt` and `material` are omo's, `asked` the time of the
-/// request.
+/// `prompt` and `material` are omo's, `asked` is the time of the request.
 pub fn agreement_refusal(
     facts: &ReviewerFacts,
     prompt: &str,
@@ -315,7 +293,6 @@ pub fn is_read_whole(text: &str, reads: &[String]) -> bool {
     reading_refusal(text, reads).is_none()
 }
 
-/// The line about files that a reviewer did not read whole.
 pub fn unread_line(files: &[String]) -> Option<String> {
     (!files.is_empty()).then(|| {
         format!(
@@ -340,9 +317,7 @@ fn numbered_line(line: &str) -> Option<(usize, &str)> {
 pub enum ReviewVerdict {
     #[default]
     Unclear,
-    /// The requested work.
     Verified,
-    /// Other work than was requested.
     Rejected,
 }
 
@@ -421,8 +396,7 @@ const LABELS: [&str; 10] = [
 /// A longer label is a sentence, which may say the opposite.
 const MAX_LABEL_WORDS: usize = 2;
 
-/// The review that stands after another one of the same work: a rejection is not undone by asking
-/// again.
+/// A rejection is not undone by asking again.
 #[must_use]
 pub fn standing_review(earlier: Option<Review>, new: Review) -> Review {
     match earlier {

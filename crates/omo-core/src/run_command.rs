@@ -6,7 +6,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::timestamp::Timestamp;
 
-/// A request about a run that `omo` answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum RunCommand {
@@ -26,7 +25,6 @@ pub enum RunCommand {
     Offer,
     /// The hook asks what keeps a plan from starting, such as an approval of its user.
     Preview,
-    /// An agent has ended; the hook hands over its task.
     AgentEnded,
     /// The hook asks for the page of the run that an [`EndedRunName`] names.
     EndedPage,
@@ -41,7 +39,6 @@ impl RunCommand {
         Self::ALL.into_iter().find(|command| command.name() == name)
     }
 
-    /// Name without `/omo:`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Cancel => "cancel",
@@ -90,9 +87,7 @@ impl RunCommand {
 /// The run whose page a hook asks for, in two words: its kind and its name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum EndedRunName {
-    /// The ultrawork run of a session, by its end.
     Ultrawork(Timestamp),
-    /// The run of a plan, by its id.
     Plan(String),
 }
 

@@ -38,7 +38,6 @@ pub use weakened::{ChangedBy, CheckWeakening};
 #[serde(rename_all = "camelCase", default)]
 pub struct Session {
     pub ulw: UlwRun,
-    /// The check of a claim.
     pub verification: ClaimVerification,
     #[serde(rename = "gates", deserialize_with = "bounded_checks")]
     pub checks: Vec<Check>,
@@ -47,8 +46,7 @@ pub struct Session {
     /// The project of the entry, which counts in no other one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub project: Option<ProjectMark>,
-    /// Sealed writes. The store keeps the number outside of the project, too, so that an older
-    /// entry that was put back is noticed.
+    /// Also kept outside of the project, so that an older entry that was put back is noticed.
     pub revision: u64,
     pub limits: RunLimits,
     pub stop_continuation: StopContinuation,
@@ -58,7 +56,6 @@ pub struct Session {
     /// Processes of the client that served the session: none that they started is a person's.
     #[serde(deserialize_with = "clients")]
     pub clients: Vec<ClientProcess>,
-    /// The plan that the session executes, or executed last.
     #[serde(rename = "run")]
     pub plan_run: Option<PlanRun>,
     /// The user's last typed command, which the model is about to carry out.
@@ -66,7 +63,6 @@ pub struct Session {
     pub typed_command: Option<TypedCommand>,
     /// Of the last run; `null` during a run.
     pub verdict: Option<UlwVerdict>,
-    /// The part of the transcript that was read.
     pub transcript: TranscriptMark,
     pub last_seen: LastSeen,
     pub updated_at: Option<Timestamp>,
@@ -87,7 +83,6 @@ fn clients<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<ClientProce
 /// A project on this machine. A renamed one keeps its `folder`, a restored one its `path`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProjectMark {
-    /// Of its top folder.
     pub path: String,
     /// The folder's number, and the moment of its creation.
     pub folder: String,
@@ -97,19 +92,16 @@ pub struct ProjectMark {
 #[serde(rename_all = "camelCase", default)]
 pub struct UlwRun {
     pub enabled: bool,
-    /// Stops that were turned into continuations in this run.
     pub stop_blocks: u32,
     pub last_stop_at: Option<Timestamp>,
     pub started_at: Option<Timestamp>,
     /// The first `task::TASK_CHARS` characters of the task.
     pub task: Option<String>,
-    /// The whole task, as far as it is kept, where it is longer.
     pub whole_task: Option<String>,
     /// Later requests of the user before the task was proved done, in order.
     pub asked_later: Vec<String>,
     pub trigger: Option<UlwTrigger>,
-    /// The last prompt of a person; at first the one that started the run. A prompt that is
-    /// delivered twice counts once.
+    /// A prompt that is delivered twice counts once.
     pub prompt_id: Option<String>,
     /// A Stop of that prompt's turn was turned into a continuation.
     pub is_continued: bool,
@@ -120,30 +112,24 @@ pub struct UlwRun {
     /// Left out for `None`, so that seals of entries of an older omo hold.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rest: Option<UlwRest>,
-    /// Tokens of the session in the run, where they are bounded.
     pub tokens: TokenUse,
     pub agent_tokens: u64,
-    /// The commit that was checked out at the start of the run.
     pub base: Option<String>,
-    /// Id of the files at the start of the task, uncommitted ones too; `None` where they could not
-    /// be recorded.
+    /// Id of the files at the start of the task; `None` where they could not be recorded.
     pub recorded: Option<String>,
     /// The reason of `omo blocked`: the next Stop ends the run.
     pub said_blocked: Option<String>,
-    /// Ids of shells and monitors that a block named.
     pub named_tasks: Vec<String>,
     /// The prompt whose turn ends freely: it asks for the checks, or something else.
     #[serde(rename = "checkRunPrompt")]
     pub free_prompt: Option<String>,
 }
 
-/// Tokens as a transcript counts them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct TokenUse {
     /// Since the run began, or resumed after they were spent.
     pub used: u64,
-    /// Bytes of the transcript that were read.
     pub offset: u64,
     /// Id of the last message, which may not be complete.
     pub message: String,
@@ -161,7 +147,6 @@ pub enum UlwTrigger {
     Cli,
 }
 
-/// A run's wait for its user.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct UlwPause {
@@ -174,11 +159,8 @@ pub struct UlwPause {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum PauseReason {
-    /// By Esc.
     Interrupted,
-    /// By an API error that only a person can fix.
     ApiError,
-    /// By plain words of the user.
     Asked,
     TokensSpent,
 }
@@ -200,7 +182,6 @@ pub struct StopContinuation {
 #[serde(rename_all = "camelCase")]
 pub struct UlwVerdict {
     pub kind: VerdictKind,
-    /// In a few words.
     pub why: String,
     pub at: Timestamp,
 }
@@ -208,15 +189,12 @@ pub struct UlwVerdict {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum VerdictKind {
-    /// Proved done.
     Verified,
     /// The model said why it cannot be done.
     Blocked,
     /// omo let go of the session, without proof.
     Released,
-    /// The user ended it.
     Stopped,
-    /// Run out of time.
     Expired,
 }
 
@@ -239,14 +217,11 @@ impl VerdictKind {
 pub struct TranscriptMark {
     /// Nothing before it matters.
     pub offset: u64,
-    /// The end of the transcript at the last block.
     pub block_offset: u64,
 }
 
-/// An Esc of the user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Interruption {
-    /// Without a recorded time.
     AtSomeTime,
     At(Timestamp),
 }
@@ -323,7 +298,6 @@ impl Session {
             && seen.user_prompt_submit == self.ulw.started_at
     }
 
-    /// Ends a run that is on.
     pub fn end_run(&mut self, kind: VerdictKind, why: String, now: Timestamp) {
         if self.is_armed() {
             self.end_rest(now);
@@ -356,7 +330,6 @@ impl Session {
         };
     }
 
-    /// Makes the run wait for its user, unless it waits already.
     pub fn pause(&mut self, reason: PauseReason, now: Timestamp) {
         if self.is_armed() && self.ulw.paused.is_none() {
             self.ulw.paused = Some(UlwPause {
@@ -375,7 +348,6 @@ impl Session {
         }
     }
 
-    /// Used and allowed tokens.
     pub fn token_bound(&self) -> Option<(u64, u32)> {
         let bound = self.limits.clamped().max_tokens;
         (bound > 0).then(|| {
@@ -404,8 +376,7 @@ impl Session {
         true
     }
 
-    /// [`Session::resume`], also of a run at work, with the bounds, review and checks of
-    /// `activation`; what they weaken is named.
+    /// [`Session::resume`], also of a run at work; weakenings by `activation` are named.
     pub fn go_on(&mut self, activation: UlwActivation, now: Timestamp) {
         let earlier = self.clone();
         self.resume(now);
@@ -418,8 +389,7 @@ impl Session {
         self.keep_weakened(&earlier, true, now);
     }
 
-    /// Makes the run wait since an interruption that concerns it: after Esc no hook runs, so the
-    /// next event notices.
+    /// After Esc no hook runs: the next event notices.
     pub fn note_interruption(&mut self, interruption: Interruption, now: Timestamp) {
         if self.is_interrupted_by(interruption) {
             let at = match interruption {
@@ -427,7 +397,6 @@ impl Session {
                 Interruption::AtSomeTime => now,
             };
             self.pause(PauseReason::Interrupted, at);
-            // Esc ends a running check.
             if self.verification.phase == VerificationPhase::Checks {
                 self.verification.phase = VerificationPhase::Working;
             }

@@ -7,14 +7,11 @@ mod reader;
 use self::programs::{Role, has_role, program_name};
 use self::reader::Reader;
 
-/// A command or a group, with its redirections.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Part {
-    /// Words of the part, or parts within it.
     pub kind: PartKind,
     /// Files of its output; `2>&1` names none.
     pub written_files: Vec<String>,
-    /// Files and here-strings.
     pub inputs: Vec<String>,
     /// A word holds a variable, a substitution or a pattern outside of quotes.
     pub expands: bool,
@@ -23,8 +20,7 @@ pub struct Part {
 
 #[derive(Debug, PartialEq, Eq)]
 pub enum PartKind {
-    /// Words without their quotes, from keywords and assignments on; a substitution is `$()`, that
-    /// of `pwd` is `$PWD`.
+    /// Without quotes, from keywords on; a substitution is `$()`, that of `pwd` is `$PWD`.
     Command(Vec<String>),
     /// `{ …; }`
     Group(Vec<Part>),
@@ -81,8 +77,7 @@ fn parse(text: &str, keeps_windows_paths: bool) -> Option<Vec<Part>> {
     (!reader.is_too_deep).then_some(parts)
 }
 
-/// The words of each command in any group or substitution, the program first. A path on Windows
-/// keeps its backslashes. A line that is nested too deeply is one command.
+/// A path on Windows keeps its backslashes. A line that is nested too deeply is one command.
 pub fn split_commands(line: &str) -> Vec<Vec<String>> {
     let mut commands = Vec::new();
     match parse(line, true) {

@@ -68,7 +68,6 @@ impl StopRow {
         Self::Continue,
     ];
 
-    /// From 1.
     pub fn number(self) -> u8 {
         self as u8 + 1
     }
@@ -106,16 +105,11 @@ impl StopRow {
 pub struct StopEvent {
     /// The event carries an `agent_id`.
     pub from_subagent: bool,
-    /// Of the final message.
     pub claim: Option<Claim>,
-    /// The final message ends with a question that only a person can answer.
     pub asks_a_person: bool,
-    /// Nothing can be edited in plan mode.
     pub plan_mode: bool,
-    /// Running or ended work.
     pub background: Vec<BackgroundTask>,
     pub wakeup_scheduled: bool,
-    /// The prompt of the turn.
     pub prompt_id: Option<String>,
 }
 
@@ -126,7 +120,6 @@ pub struct BackgroundTask {
     pub kind: String,
     /// `running`, `completed`, …
     pub status: String,
-    /// A command or a description.
     pub label: String,
 }
 
@@ -157,18 +150,14 @@ impl BackgroundTask {
     }
 }
 
-/// A transcript since a mark.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TranscriptTail {
-    /// Input of a person waits in the client's queue.
     pub input_waiting: bool,
     pub interrupted: Option<Interruption>,
-    /// Since the last block.
     pub tool_called_since_block: bool,
     /// Blocks of omo that the entry may not know: its last one, and later ones.
     pub blocks_since: usize,
-    /// The next prompt reads from here: behind the last line, or where the queue was last empty
-    /// before waiting input.
+    /// Behind the last line, or where the queue was last empty before waiting input.
     pub next_offset: u64,
     /// Behind the last line.
     pub end: u64,
@@ -194,7 +183,6 @@ pub struct StopFacts {
     pub finding: StopFinding,
     /// The session's plan, if its entry is omo's own.
     pub plan: Option<PlanRun>,
-    /// The session's tokens, where they are bounded.
     pub tokens: Option<TokenUse>,
     pub now: Timestamp,
 }
@@ -206,7 +194,6 @@ pub enum StopFinding {
     NotAsked,
     /// Id of the files, without a claim and with a standing failure.
     Tree(Option<String>),
-    /// A judged claim.
     Claim(Box<ClaimOutcome>),
 }
 
@@ -218,8 +205,7 @@ impl StopFacts {
         }
     }
 
-    /// A claim counts for nothing while the session executes a plan that does not wait for a
-    /// person: the plan is the work that is left.
+    /// A claim counts for nothing while the session's plan continues: it is the work that is left.
     fn judgement(&self) -> Option<ClaimJudgement> {
         self.claim()
             .filter(|_| !self.plan_continues())
@@ -257,19 +243,15 @@ pub struct StopDecision {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StopAction {
-    /// The turn ends, silently.
     Allow,
     /// The turn ends, and the user is told why it was let through.
     AllowAndWarn,
     /// The turn ends, and the user is told that they are asked something.
     AwaitAnswer,
-    /// The run waits for its user.
     Pause(PauseReason),
-    /// The session continues.
     Block(StopBlock),
     End {
         verdict: VerdictKind,
-        /// In a few words.
         why: String,
     },
 }
@@ -286,20 +268,15 @@ pub struct StopBlock {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BlockCause {
-    /// Nothing was claimed, or a review is wanted.
     Unfinished,
-    /// A verification failed.
     FailedAttempt,
-    /// The session's plan continues.
     PlanContinues,
 }
 
 const MAX_AWAITED: usize = 4;
-/// Times that the same failure is told before the session is let go; once where only its user can
-/// accept it.
+/// Once where only its user can accept it.
 const SAME_FAILURE_LIMIT: u32 = 2;
 
-/// Decides about an entry; unreadable facts are the first row.
 pub fn decide(session: Option<&Session>, facts: Option<&StopFacts>) -> StopDecision {
     let Some(facts) = facts else {
         return allow(StopRow::Unreadable);

@@ -21,7 +21,6 @@ use omo_core::session::HookEvent;
 
 use crate::runtime::Handler;
 
-/// The function of an event; [`omo_core::events::EVENTS`] has the rest.
 pub fn handler_of(event: HookEvent) -> Handler {
     match event {
         HookEvent::SessionStart => session_start::handle,

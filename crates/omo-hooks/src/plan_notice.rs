@@ -15,8 +15,7 @@ use omo_state::state::{CorruptPolicy, EntryChange, sealed_plan_run};
 use crate::run_prompt;
 use crate::runtime::{HookContext, HookError};
 
-/// Takes the notice of a session without ultrawork; `None` where another process of the same hook
-/// told it.
+/// `None` where another process of the same hook told it.
 pub(crate) fn take(context: &HookContext, session: &Session) -> Result<Option<PlanRun>, HookError> {
     if !session.plan_run.as_ref().is_some_and(PlanRun::is_untold) {
         return Ok(None);
@@ -37,8 +36,7 @@ pub(crate) fn take(context: &HookContext, session: &Session) -> Result<Option<Pl
     Ok(run)
 }
 
-/// `true` where a session with ultrawork tells of its plan run at this Stop: with the verdict, or
-/// since the plan waits.
+/// With the verdict of a session with ultrawork, or since its plan waits.
 pub(crate) fn is_due(decision: &StopDecision, session: &Session) -> bool {
     match decision.action {
         StopAction::Block(_) => false,
@@ -53,7 +51,6 @@ pub(crate) fn is_due(decision: &StopDecision, session: &Session) -> bool {
     }
 }
 
-/// The answer of a Stop, with the plan run's result behind it.
 pub(crate) fn with_notice(
     context: &HookContext,
     run: Option<&PlanRun>,
@@ -78,7 +75,6 @@ fn with_status(line: &str, run: &PlanRun) -> String {
     format!("{line}\n[omo] {}", status_row(run))
 }
 
-/// Prints a run's result behind `line`, with the page of an ended run.
 pub(crate) fn print_with_page(context: &HookContext, run: &PlanRun, line: Option<&str>) {
     if run.is_open() {
         return notice(context, run, line, None).print(context.event);

@@ -19,7 +19,6 @@ use omo_state::trust::pending_approval::{self, PendingApproval};
 use crate::run_prompt;
 use crate::runtime::HookContext;
 
-/// Plans that are shown; more are counted.
 const SHOWN: usize = 2;
 
 pub enum PromptApproval {
@@ -30,7 +29,6 @@ pub enum PromptApproval {
     Refused(String),
 }
 
-/// `true` where a plan run waits for a person's words to the model.
 pub fn is_awaited(intent: &PromptIntent, session: Option<&Session>) -> bool {
     intent.is_answer_from_person()
         && session
@@ -49,7 +47,6 @@ pub(crate) fn keep_typed(context: &HookContext, intent: &PromptIntent) {
     change_entry(context, |session, _| keep_arguments(session, typed));
 }
 
-/// Notes a person's words to the model for a plan run that waits for them.
 pub(crate) fn note_person(context: &HookContext, intent: &PromptIntent, session: Option<&Session>) {
     if is_awaited(intent, session) {
         let (home, now) = (context.env.state_home.as_deref(), context.env.now);
@@ -78,7 +75,6 @@ fn change_entry(
     }
 }
 
-/// Approves the commands whose code stands in the prompt.
 pub fn approve_commands(context: &HookContext, intent: &PromptIntent) -> PromptApproval {
     let PromptIntent::Command { name, arguments } = intent else {
         return PromptApproval::NotAsked;
@@ -133,7 +129,6 @@ fn approval_request(pending: &PendingApproval) -> Result<String, String> {
     plan::approval_request(&pending.plan, &pending.commands, &pending.digest)
 }
 
-/// The answer to a wrong code: the present request of the command.
 fn wrong_code_text(context: &HookContext, name: &str, arguments: &str) -> String {
     let refusal = refusal_line(&plan::wrong_code_of(name));
     match run_prompt::preview(context, name, arguments) {

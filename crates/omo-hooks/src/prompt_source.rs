@@ -37,8 +37,7 @@ pub fn is_below_session(context: &HookContext) -> bool {
     client_facts(context)[0]
 }
 
-/// Two facts: a session of this project stands above the hook's client, and an older client serves
-/// its session.
+/// A session of this project above the hook's client, and an older client of its session.
 fn client_facts(context: &HookContext) -> [bool; 2] {
     let Some(root) = context.root.as_deref() else {
         return [false; 2];

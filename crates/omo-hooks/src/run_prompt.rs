@@ -28,12 +28,10 @@ const LIMIT: Duration = Duration::from_millis(3_500);
 const OFFER_LIMIT: Duration = Duration::from_millis(1_500);
 /// An ending is told without a late page.
 const PAGE_LIMIT: Duration = Duration::from_secs(3);
-/// Characters of a page's path.
 const MAX_PATH_CHARS: usize = 1_000;
 /// Time to end `omo` after its limit, and to say so.
 const SLACK: Duration = Duration::from_millis(700);
 
-/// For the user.
 pub fn answer(context: &HookContext, command: RunCommand, arguments: &str) -> String {
     match hand_over(context, command, arguments, LIMIT) {
         Ok(Answered::Ended {
@@ -60,8 +58,7 @@ pub fn answer(context: &HookContext, command: RunCommand, arguments: &str) -> St
     }
 }
 
-/// Obstacles of a command that executes a plan, as a screen; `None` where `omo` is late: then the
-/// command names them.
+/// `None` without obstacles, or where `omo` is late: then the command names them.
 pub fn preview(context: &HookContext, name: &str, arguments: &str) -> Option<String> {
     screen(
         context,
@@ -70,8 +67,7 @@ pub fn preview(context: &HookContext, name: &str, arguments: &str) -> Option<Str
     )
 }
 
-/// The outcome of a short answer to a plan run's question, for its user; `None` for a prompt to the
-/// model.
+/// For its user; `None` for a prompt to the model.
 pub fn short_answer(context: &HookContext, session: &Session, prompt: &str) -> Option<String> {
     let waits = session
         .plan_run
@@ -123,10 +119,8 @@ fn screen(context: &HookContext, command: RunCommand, arguments: &str) -> Option
     (!screen.trim().is_empty()).then_some(screen)
 }
 
-/// The reason why `omo` was not asked.
 enum NoAnswer {
     NoPlace(&'static str),
-    /// `omo` did not start.
     NotRun(String),
 }
 
@@ -158,8 +152,7 @@ fn hand_over(
         .map_err(|error| NoAnswer::NotRun(format!("`omo` cannot be started: {error}")))
 }
 
-/// Running plan runs of the project, a line each. Looked up only where the entry or the repository
-/// tells of runs. Where `omo` is late, workers of the session's run may still spend.
+/// Looked up only where the entry or the repository tells of runs.
 pub fn at_work(context: &HookContext, plan: Option<&PlanRun>) -> Option<String> {
     let is_open = plan.is_some_and(PlanRun::is_open);
     if !is_open && !has_runs(context) {
@@ -192,7 +185,6 @@ pub(crate) fn report_ended_agent(context: &HookContext, task: &str) {
     }
 }
 
-/// Writes the page of an ended run, and gives its path; `None` for a late one.
 pub(crate) fn write_page(context: &HookContext, run: &EndedRunName) -> Option<String> {
     let answered = hand_over(context, RunCommand::EndedPage, &run.to_text(), PAGE_LIMIT);
     watchdog::reset_limit();
@@ -209,7 +201,6 @@ pub(crate) fn write_page(context: &HookContext, run: &EndedRunName) -> Option<St
     (is_plain && Path::new(&path).is_absolute() && Path::new(&path).is_file()).then_some(path)
 }
 
-/// The stop's answer, with the work that continues behind it.
 pub(crate) fn with_what_goes_on(
     context: &HookContext,
     session: Option<&Session>,

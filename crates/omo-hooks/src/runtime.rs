@@ -35,29 +35,23 @@ const LONGEST_GIT: Duration = Duration::from_secs(12);
 
 pub type Handler = fn(&HookContext, &HookInput) -> Result<(), HookError>;
 
-/// The reason why a hook said nothing.
 #[derive(Debug, thiserror::Error)]
 pub enum HookError {
-    /// Unreadable input.
     #[error(transparent)]
     Stdin(#[from] stdin::StdinError),
-    /// Input of another form than the client's.
     #[error("the hook's input: {0}")]
     Input(#[from] serde_json::Error),
     #[error(transparent)]
     State(#[from] StateError),
 }
 
-/// Facts of a hook besides its input.
 #[derive(Debug)]
 pub struct HookContext {
     pub env: ProcessEnv,
     pub event: HookEvent,
     pub session_id: Option<SessionId>,
     pub root: Option<PathBuf>,
-    /// Of this hook.
     pub git_calls: GitCalls,
-    /// A run has just begun.
     pub run_has_begun: Cell<bool>,
     pub turn_time: Cell<TurnTime>,
 }
@@ -100,12 +94,11 @@ fn handle(event: HookEvent, context: &mut HookContext) -> Result<(), HookError> 
         .session_id
         .as_deref()
         .and_then(|id| SessionId::parse(id).ok());
-    // A check's own session has no run. An active run means that a check uses the project's
+    // A check's own session has no run; an active one means that a check uses the project's
     // settings.
     if context.env.in_check && context.peek_if_active()?.is_none() {
         return Ok(());
     }
-    // Input of another event is left alone.
     if input.hook_event_name == event.name() {
         handler_of(event)(context, &input)?;
     }
@@ -190,7 +183,6 @@ impl HookContext {
         }))
     }
 
-    /// Changes the entry of an active run, and notes this hook.
     pub(crate) fn update_armed(&self, change: impl FnOnce(&mut Session)) -> Result<(), HookError> {
         if self.peek_if_active()?.is_none() {
             return Ok(());
@@ -225,7 +217,6 @@ impl HookContext {
         tail
     }
 
-    /// To `hooks.log`.
     pub(crate) fn log_problem(&self, problem: &dyn std::fmt::Display) {
         if let Some(root) = &self.root {
             hook_error_log::append(root, self.env.now, self.event.name(), problem);
@@ -302,7 +293,6 @@ impl SessionEntry<'_> {
     }
 }
 
-/// Records the client of this hook.
 fn note_client(session: &mut Session) {
     let Some(pid) = env::client_pid() else { return };
     let is_noted = session

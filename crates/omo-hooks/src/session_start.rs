@@ -54,7 +54,6 @@ fn first_lines(id: &SessionId, plan: Option<&PlanRun>) -> String {
     })
 }
 
-/// An open task list, and an open plan run other than the session's.
 fn offers(context: &HookContext, plan: Option<&PlanRun>) -> Vec<String> {
     let run = if plan.is_none() {
         run_prompt::offer(context)

@@ -39,8 +39,7 @@ pub(crate) fn handle(context: &HookContext, input: &HookInput) -> Result<(), Hoo
     let Some(session) = context.peek_for_stop()? else {
         return Ok(());
     };
-    // An active run's provenance is checked where it matters: before a judgement, and under the
-    // lock.
+    // Checked where it matters: before a judgement, and under the lock.
     if !session.is_armed() && context.provenance(&session)? == EntryProvenance::Own {
         let line = stopped_outside::line(context, &session)?;
         match plan_notice::take(context, &session)? {
@@ -69,7 +68,6 @@ pub(crate) fn handle(context: &HookContext, input: &HookInput) -> Result<(), Hoo
     Ok(())
 }
 
-/// The facts of a Stop without the lock; `None` for an ended run.
 fn gather(
     context: &HookContext,
     place: &SessionEntry,
@@ -103,7 +101,6 @@ fn gather(
                 return Ok(None);
             };
             facts.finding = StopFinding::Claim(Box::new(outcome));
-            // Checks take their time.
             facts.now = env::now();
         }
     } else if session.verification.failure.is_some() && !facts.plan_continues() {
@@ -112,15 +109,13 @@ fn gather(
     Ok(Some(facts))
 }
 
-/// A decision, its entry, and the plan run to tell of.
 struct Decided {
     decision: StopDecision,
     session: Session,
     plan: Option<PlanRun>,
 }
 
-/// Refreshes facts that may have changed since they were gathered about `session`, decides, and
-/// writes the decision.
+/// Refreshes facts that may have changed since they were gathered about `session`.
 fn decide_under_lock(
     context: &HookContext,
     place: &SessionEntry,
@@ -229,8 +224,8 @@ fn answer(
     match (spoken, ended_at) {
         // The ending names the page, which shows the records below.
         (Some(ending), Some(_)) => context.print_at_timeout(ending),
-        // Before the lock is released, so that a user who stops the run sees no later block, and
-        // before the log, which a busy disk may delay beyond this hook's time.
+        // Before the lock is released, so that no block follows a user's stop, and before the log,
+        // which a busy disk may delay.
         (Some(answer), None) => answer.print(context.event),
         (None, _) => {}
     }
@@ -297,8 +292,7 @@ fn report_timeout(context: &HookContext, place: &SessionEntry, session: &Session
     });
 }
 
-/// Waits for tool calls in the transcript, which may be late, before the lock is taken: they decide
-/// within the cooldown.
+/// Late tool calls decide within the cooldown; the lock is not taken yet.
 fn wait_for_transcript(input: &HookInput, session: &Session) {
     const AT_MOST: Duration = Duration::from_millis(200);
     const LOOK_EVERY: Duration = Duration::from_millis(5);
@@ -396,7 +390,6 @@ fn stop_answer(
     }
 }
 
-/// For the user and their terminal.
 fn ending_answer(
     context: &HookContext,
     session: &Session,

@@ -22,8 +22,7 @@ use crate::runtime::{HookContext, HookError};
 const WORKERS: [&str; 3] = ["omo:worker", "omo:verifier", "workflow-subagent"];
 /// Of a searched transcript: with a longer one the run waits for its own timeout.
 const MAX_TRANSCRIPT_BYTES: u64 = 32 * 1024 * 1024;
-/// Wait for an agent's last message, which mostly comes within 80 ms; the client ends this hook
-/// after five seconds.
+/// The last message mostly comes within 80 ms; the client ends this hook after five seconds.
 const TRANSCRIPT_WAIT: Duration = Duration::from_secs(1);
 const READ_AGAIN: Duration = Duration::from_millis(20);
 /// To read the transcript once more.
@@ -41,8 +40,7 @@ pub(crate) fn handle(context: &HookContext, input: &HookInput) -> Result<(), Hoo
         .last_assistant_message
         .as_deref()
         .filter(|_| input.agent_type.as_deref() == Some(REVIEWER));
-    // A reviewer of a client that the session's shell started may have read anything: it does not
-    // count.
+    // A reviewer of a client that the session's shell started may have read anything.
     let report = report.map(|report| {
         if prompt_source::is_below_session(context) {
             ""
@@ -94,7 +92,6 @@ fn agent_tokens(context: &HookContext, input: &HookInput) -> u64 {
     .used
 }
 
-/// The task of an agent of the session's open plan run.
 fn report_worker(context: &HookContext, input: &HookInput) {
     let session = match context.peek_session() {
         Ok(session) => session,
@@ -126,8 +123,7 @@ fn report_worker(context: &HookContext, input: &HookInput) {
     }
 }
 
-/// A transcript with its last message, which the client may write during the hook, and with it the
-/// ticket. A late one is taken as it is.
+/// The client may write the last message, and the ticket, during the hook.
 fn read_whole_transcript(
     path: &Path,
     last_message: &str,
@@ -147,8 +143,7 @@ fn read_whole_transcript(
     }
 }
 
-/// The worker's task by its transcript and, behind a blank, its last ticket, or `-`. A ticket is
-/// the worker's secret: no text about another task can name it.
+/// Behind a blank its last ticket, or `-`: a secret that no text about another task can name.
 fn task_of_worker(transcript: &str) -> Option<String> {
     let task = transcript
         .split("omo agent start ")

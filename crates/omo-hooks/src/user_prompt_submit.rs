@@ -64,7 +64,6 @@ pub(crate) fn handle(context: &HookContext, input: &HookInput) -> Result<(), Hoo
     outcome
 }
 
-/// The answer to a prompt, after all of its effects.
 fn answer(context: &HookContext, input: &HookInput) -> Result<Option<HookAnswer>, HookError> {
     let Some(prompt) = input.prompt.as_deref() else {
         return Ok(None);
@@ -216,7 +215,6 @@ fn depends_on_source(intent: &PromptIntent, event: &PromptEvent) -> bool {
         || event.has_run && *intent == PromptIntent::Nothing && is_question(event.prompt)
 }
 
-/// The user's settings, or the bounds of a task that continues.
 fn options(
     config: &UserConfig,
     context: &HookContext,
@@ -270,7 +268,6 @@ struct PromptContext<'a> {
     prompt_id: Option<String>,
     /// A person typed the prompt, as far as can be told.
     is_from_person: bool,
-    /// The condition of an active `/goal`.
     goal: Option<String>,
 }
 
@@ -393,7 +390,6 @@ fn is_model_silent(input: &HookInput, session: Option<&Session>) -> bool {
     model_has_spoken(path, session.transcript) == Some(false)
 }
 
-/// Turns ultrawork off, and tells so, or that it could not be written.
 fn stop_run(
     prompt: &PromptContext,
     decision: &PromptDecision,

@@ -52,7 +52,6 @@ pub struct UserConfig {
     pub launchers: BTreeMap<String, LauncherTable>,
     /// The user's checks, each with its only project, if it names one.
     pub checks: Vec<(Check, Option<PathBuf>)>,
-    /// For `omo doctor`.
     pub problems: Vec<ConfigProblem>,
 }
 
@@ -68,23 +67,18 @@ pub enum FeedbackMode {
     Context,
 }
 
-/// `verify.review`
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ReviewSetting {
-    /// A review as well as the checks.
     #[default]
     Wanted,
-    /// Checks alone decide.
     Off,
 }
 
 /// `verify.detect`: the search for a project's test command, as an offer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum CheckDetection {
-    /// For runs without a check.
     #[default]
     Offer,
-    /// The user names every check.
     Off,
 }
 
@@ -102,7 +96,6 @@ pub enum UnlistedFiles {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NotifySetting {
     pub bell: bool,
-    /// Where the terminal can.
     pub desktop: bool,
 }
 
@@ -116,7 +109,6 @@ impl Default for NotifySetting {
 }
 
 impl UserConfig {
-    /// MiB that are kept for each parallel worker.
     pub fn worker_mb(&self) -> u64 {
         self.worker_memory.unwrap_or(1_024).into()
     }
@@ -135,7 +127,6 @@ pub struct ConfigProblem {
     pub file: PathBuf,
     /// From 1; `None` for the whole file.
     pub line: Option<usize>,
-    /// The fault and its remedy.
     pub message: String,
 }
 

@@ -38,7 +38,6 @@ impl LogLines {
     }
 }
 
-/// An incremental reader of [`FILE`].
 #[derive(Debug, Default)]
 pub struct DecisionLogReader {
     offset: Option<u64>,
@@ -56,7 +55,6 @@ impl DecisionLogReader {
         let (start, mut bytes) = folder
             .read_from(FILE, self.offset.unwrap_or(0), MAX_BYTES)?
             .unwrap_or_default();
-        // A half-written last line is read the next time.
         bytes.truncate(memchr::memrchr(b'\n', &bytes).map_or(0, |at| at + 1));
         self.offset = Some(start + bytes.len() as u64);
         Ok(LogLines([rotated, bytes]))

@@ -22,10 +22,8 @@ use crate::decision_log;
 use crate::files::folder::{FolderError, GuardedFolder};
 use crate::seal::{SealKey, UNSEALED_RECORDS, hex_digest, of_project};
 
-/// In the state folder of a project.
 pub const FOLDER: &str = "ended";
 const KEPT_MILLIS: i64 = 31 * 24 * 60 * 60 * 1_000;
-/// Of a project.
 const MAX_RUNS: usize = 100;
 /// Of all logs of a run's checks.
 const MAX_LOG_BYTES: u64 = 128 * 1024;
@@ -41,47 +39,35 @@ const MAX_FILES_BYTES: u64 = 32 * 1024 * 1024;
 #[serde(rename_all = "camelCase")]
 pub struct EndedRun {
     pub session: String,
-    /// Time of the verdict.
     pub ended_at: Timestamp,
     pub verdict: VerdictKind,
     pub proved: bool,
-    /// The closing message for the user.
     pub said: String,
-    /// As of then, with its seal.
     pub entry: Session,
     /// The end of each check's output, by the check's name.
     pub logs: BTreeMap<String, String>,
-    /// As logged by then.
     #[serde(default)]
     pub decisions: Vec<LogEntry>,
-    /// Digest of the kept difference.
     #[serde(default)]
     pub difference: Option<String>,
-    /// Digest of the kept contents of the verified files.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub files: Option<String>,
-    /// Over all other fields.
     #[serde(default)]
     pub seal: Option<String>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RecordSeal {
-    /// As omo left it.
     Holds,
-    /// By something else than omo.
     Changed,
     /// Only the entry was sealed at the end of the run ([`crate::seal`], version 2).
     NotSealed,
 }
 
-/// The difference of an ended run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum KeptDifference {
-    /// As a reviewer reads it.
     Text(String),
     NotKept,
-    /// By something else than omo.
     Changed,
     /// Kept once, and missing now.
     Gone,
@@ -174,11 +160,9 @@ pub(crate) fn keep(
     forget_old(&ended, verdict.at)
 }
 
-/// Files beside the record of a verified run.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct KeptWork<'a> {
     pub difference: Option<&'a str>,
-    /// Contents of the verified files.
     pub files: Option<&'a [u8]>,
 }
 

@@ -8,10 +8,8 @@ use omo_core::timestamp::Timestamp;
 
 use crate::platform;
 
-/// The variables and the clock of a process, read once.
 #[derive(Clone, Debug)]
 pub struct ProcessEnv {
-    /// The time at which the process began to decide.
     pub now: Timestamp,
     /// `CLAUDE_PROJECT_DIR`: the folder in which the client was started.
     pub project_dir: Option<PathBuf>,
@@ -23,8 +21,7 @@ pub struct ProcessEnv {
     pub disabled: bool,
     /// `OMO_CHECK=1`: started by a check, in which nothing of omo runs.
     pub in_check: bool,
-    /// `OMO_WORKER`, beside `OMO_RUN`: omo started this session as that worker, and no person
-    /// writes its prompts.
+    /// `OMO_WORKER`, beside `OMO_RUN`: omo started this session, and no person writes its prompts.
     pub worker: Option<WorkerIdentity>,
     /// The user's `config.toml`.
     pub config_file: Option<PathBuf>,
@@ -34,7 +31,6 @@ pub struct ProcessEnv {
     pub in_session: bool,
 }
 
-/// The part of a run for which omo started this session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WorkerIdentity {
     /// `OMO_RUN`
@@ -81,7 +77,6 @@ pub fn now() -> Timestamp {
     Timestamp::from_millis(i64::try_from(since_epoch.as_millis()).unwrap_or(0))
 }
 
-/// The present time for files.
 #[expect(
     clippy::disallowed_methods,
     reason = "this is where the clock comes in"
@@ -104,8 +99,7 @@ pub fn home() -> Option<PathBuf> {
     std::env::home_dir().filter(|path| path.is_absolute())
 }
 
-/// `OMO_READY`: a launcher waited for this program to be built, as its user is told by the hook of
-/// prompts.
+/// `OMO_READY`: a launcher waited for this program to be built, and its user is to be told.
 pub fn was_just_built() -> bool {
     text("OMO_READY").is_some()
 }
@@ -137,7 +131,6 @@ pub fn is_on_path(folder: &Path) -> bool {
     std::env::split_paths(&path).any(|entry| entry == folder)
 }
 
-/// `TZ`: the user's time zone.
 pub fn time_zone() -> Option<String> {
     text("TZ")
 }
@@ -168,7 +161,6 @@ pub fn plugin_folders() -> [Option<PathBuf>; 2] {
     ["CLAUDE_PLUGIN_DATA", "CLAUDE_PLUGIN_ROOT"].map(path)
 }
 
-/// For the processes that this one starts.
 pub fn variables() -> Vec<(OsString, OsString)> {
     std::env::vars_os().collect()
 }

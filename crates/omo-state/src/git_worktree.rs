@@ -16,7 +16,6 @@ const MAX_LINE: u64 = 8 * 1024;
 const MAX_PACKED: u64 = 64 * 1024 * 1024;
 const MAX_LINKED: usize = 1_000;
 
-/// A work tree with its git folders.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GitWorktree {
     pub top: PathBuf,
@@ -43,12 +42,10 @@ impl GitWorktree {
         WorktreeIdentity::Linked(folder_identity(&self.git))
     }
 
-    /// The work tree of a folder.
     pub fn find(folder: &Path) -> Option<Self> {
         folder.ancestors().find_map(Self::at)
     }
 
-    /// The work tree with this top.
     pub fn at(top: &Path) -> Option<Self> {
         let dot = top.join(".git");
         let kind = fs::metadata(&dot).ok()?;
@@ -155,8 +152,7 @@ impl GitWorktree {
     }
 }
 
-/// A mark that differs for a later repository at the same path, or a clone: inode and time of
-/// creation of the repository, or of a folder without one.
+/// Differs for a later repository at the same path, or a clone: inode and time of creation.
 pub(crate) fn repository_identity(folder: &Path) -> String {
     folder_identity(
         &GitWorktree::find(folder).map_or_else(|| folder.to_owned(), |tree| tree.common),
@@ -170,7 +166,6 @@ pub(crate) fn project_mark(root: &Path) -> ProjectMark {
     }
 }
 
-/// `true` for the project of a [`ProjectMark`].
 pub(crate) fn is_project(root: &Path, mark: &ProjectMark) -> bool {
     mark.path == root.to_string_lossy() || mark.folder == folder_identity(root)
 }

@@ -74,7 +74,6 @@ impl<'a> JsonObject<'a> {
             .map(|(key, value)| (key.as_ref(), value.as_ref()))
     }
 
-    /// JSON with `separator` between members.
     pub fn to_json(&self, separator: &str) -> String {
         let mut json = String::with_capacity(self.json_len(separator));
         self.write_json(&mut json, separator, |json, _, value| json.push_str(value));

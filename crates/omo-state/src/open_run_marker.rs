@@ -5,7 +5,6 @@ use std::path::Path;
 
 use crate::files::folder::{FolderError, GuardedFolder};
 
-/// The marker's file.
 pub const FILE: &str = "open-plan-run";
 const MAX_BYTES: u64 = 1_024;
 

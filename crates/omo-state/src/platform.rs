@@ -27,15 +27,12 @@ pub(crate) use windows::{
     made_at, number, open_for_reading, reserve, same_variable, state_home, user_number,
 };
 
-/// Access to a file of omo's own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Purpose {
     Read,
-    /// Over an existing file.
     Overwrite,
     /// At the end; made where missing.
     Append,
-    /// An existing file is an error.
     New,
     /// Made where missing.
     Lock,

@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 use crate::env;
 use crate::files::folder::{FolderError, GuardedFolder};
 
-/// In the user's state, with the path of the plugin's data.
 const FILE: &str = "plugin-data";
 const MAX_BYTES: u64 = 4096;
 
@@ -28,7 +27,6 @@ pub fn remember_plugin_data(state_home: Option<&Path>) -> Result<(), FolderError
     folder.replace(FILE, data.as_bytes())
 }
 
-/// The folder by the environment, or as a hook noted it last.
 pub fn find_plugin_data(state_home: &Path) -> Option<PathBuf> {
     let [named, _] = env::plugin_folders();
     named.or_else(|| {

@@ -17,11 +17,8 @@ pub fn find_root(project_dir: Option<&Path>, cwd: Option<&Path>) -> Option<PathB
     Some(work_tree(cwd).unwrap_or(cwd).to_owned())
 }
 
-/// The project of a terminal: the nearest folder upwards in which omo was used, else the top of the
-/// work tree, else the folder.
-///
-/// Folders above the work tree are other projects. Outside of a work tree the user's home is a
-/// project only for itself.
+/// The nearest folder upwards in which omo was used, else the top of the work tree, else the
+/// folder. Outside of a work tree the user's home is a project only for itself.
 pub fn find_project(folder: &Path) -> Option<PathBuf> {
     find_project_below(folder, env::home().as_deref())
 }
@@ -36,9 +33,8 @@ fn find_project_below(folder: &Path, home: Option<&Path>) -> Option<PathBuf> {
         .or_else(|| find_root(None, Some(folder)))
 }
 
-/// The folders with state of a repository's sessions: the project first, then used folders up to
-/// the top of the work tree, used tops of other work trees, and those of `started_in` in the
-/// repository. Outside of one, the project alone.
+/// The project first, then used folders up to the top of the work tree, used tops of other work
+/// trees, and those of `started_in` in the repository.
 pub fn session_folders(folder: &Path, started_in: &[PathBuf]) -> Vec<PathBuf> {
     let mut folders: Vec<PathBuf> = find_project(folder).into_iter().collect();
     if let Some(tree) = GitWorktree::find(folder) {

@@ -16,13 +16,11 @@ use crate::sealed_json;
 const PARTS: [&str; 2] = ["omo", "recorded"];
 const LIST: &str = "trees.json";
 const MAX_BYTES: u64 = 16 * 1024 * 1024;
-/// Age of an entry that `prune` drops from the state.
 const LONGEST_SECONDS: i64 = 30 * 24 * 60 * 60;
 
 /// Tree ids by the paths of their work trees from the project's.
 pub type RecordedTrees = BTreeMap<String, String>;
 
-/// The folders of a session's snapshot, from the user's own.
 pub fn folder_parts(id: &SessionId) -> [String; 3] {
     [PARTS[0].to_owned(), PARTS[1].to_owned(), name(id)]
 }
@@ -41,7 +39,6 @@ pub fn begin(state_home: &Path, id: &SessionId, now: Timestamp) -> Result<(), Fo
             .flatten();
         let written = list.and_then(|folder| folder.written_at(LIST));
         if written.is_none_or(|at| now.as_millis() / 1_000 - at > LONGEST_SECONDS) {
-            // Another process may have been quicker.
             let _ = all.remove_folder(&other);
         }
     }

@@ -9,13 +9,11 @@ pub fn file_name(id: &SessionId) -> String {
     format!("review-{}.md", id.as_str())
 }
 
-/// The folder for large files.
 pub fn versions_folder_name(id: &SessionId) -> String {
     format!("review-{}", id.as_str())
 }
 
 pub(crate) fn forget(folder: &GuardedFolder, id: &SessionId) {
-    // A leftover does no harm: it belongs to no run.
     let _ = folder.remove(&file_name(id));
     let _ = folder.remove_folder(&versions_folder_name(id));
 }

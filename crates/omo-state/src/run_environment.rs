@@ -44,7 +44,6 @@ pub(crate) fn forget(state_home: Option<&Path>, id: &SessionId) {
     if let Some(Ok(Some(folder))) =
         state_home.map(|home| GuardedFolder::open_user_part(home, &PARTS))
     {
-        // A leftover goes with the next old one.
         let _ = folder.remove(&name(id));
     }
 }

@@ -28,7 +28,6 @@ const VERSION: u32 = 3;
 /// The version of an omo that did not seal records ([`crate::ended_runs`]).
 pub(crate) const UNSEALED_RECORDS: u32 = 2;
 
-/// The reason for no key.
 #[derive(Debug, thiserror::Error)]
 pub enum KeyError {
     #[error(transparent)]
@@ -36,10 +35,8 @@ pub enum KeyError {
     /// Another process makes the key, and does not finish.
     #[error(transparent)]
     Lock(#[from] LockError),
-    /// A file without a key.
     #[error("{0} holds no key; remove it to have a new one made")]
     Malformed(std::path::PathBuf),
-    /// The system gives no random numbers.
     #[error("get random numbers: {0}")]
     Random(getrandom::Error),
     #[error("no folder for the user's own state is known: neither HOME nor XDG_STATE_HOME is set")]
@@ -119,7 +116,6 @@ impl SealKey {
         self.mac(&Sealed::of(session).bytes(id, version))
     }
 
-    /// `true` for an entry with its valid seal.
     pub fn holds(&self, id: &SessionId, session: &Session) -> bool {
         self.version_held(id, session).is_some()
     }
@@ -155,8 +151,7 @@ fn make_key(folder: &GuardedFolder) -> Result<SealKey, KeyError> {
     Ok(key)
 }
 
-/// The sealed part of an entry: all that decides about a run and its verdict. Times of hooks and
-/// writes decide nothing; a plan run has its own seal.
+/// All that decides about a run and its verdict. A plan run has its own seal.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Sealed(Session);
 
@@ -183,8 +178,7 @@ pub fn needs_seal(session: &Session) -> bool {
     session.seal.is_some() || Sealed::of(session) != Sealed::of(&Session::default())
 }
 
-/// The key and the last revision of an entry. Read it before an entry without the lock: a write in
-/// between makes the entry look older than it is.
+/// Read before an entry without the lock: a write in between makes the entry look older.
 #[derive(Debug)]
 pub(crate) struct Witness {
     key: Option<SealKey>,
@@ -225,8 +219,7 @@ impl Witness {
     }
 }
 
-/// An error only where it may pass: a missing or foreign folder may be named by the project's
-/// settings. A denied access is tried once more.
+/// A missing or foreign folder may be named by the project's settings: that is no error.
 fn retry_passing_error<T>(read: impl Fn() -> Result<T, KeyError>) -> Result<Option<T>, KeyError> {
     use std::io::ErrorKind::{IsADirectory, NotADirectory, NotFound, PermissionDenied};
     let result = read();
@@ -325,14 +318,12 @@ impl Renewal {
         Ok(Some(Self(revision, session.revision)))
     }
 
-    /// Writes the revision, after the entry: a process that is killed in between leaves a newer
-    /// entry, which is believed.
+    /// Written after the entry: a process that is killed in between leaves a newer entry.
     pub(crate) fn write(self) {
         self.0.write(self.1);
     }
 }
 
-/// Hexadecimal.
 pub fn hex_digest(bytes: &[u8]) -> String {
     blake3::hash(bytes).to_hex().to_string()
 }

@@ -9,8 +9,7 @@ use crate::platform::PROGRAM_ENDINGS;
 
 const MAX_LINKS: usize = 40;
 
-/// Absolute folders of a `PATH`, in order; a relative one, or `/proc/self/cwd`, differs for each
-/// process.
+/// Absolute folders, in order; a relative one, or `/proc/self/cwd`, differs for each process.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SearchPath(Vec<SearchFolder>);
 
@@ -32,13 +31,12 @@ impl SearchPath {
             .collect()
     }
 
-    /// Of this process and its checks.
     pub fn from_process() -> Self {
         Self::from_variables(&env::variables())
     }
 
-    /// Without folders that lead into a project by another name. What lies in it by its own name,
-    /// such as a virtual environment, is pinned.
+    /// Without folders that lead into a project by another name. Its own, as of a virtual
+    /// environment, stay.
     #[must_use]
     pub fn without_disguised_folders(mut self, project: &Path) -> Self {
         let top = resolve_links(project);
@@ -73,7 +71,6 @@ impl SearchPath {
             .filter(|path| !path.is_empty())
     }
 
-    /// The files of a program, one of each folder that has it.
     pub fn find_all(&self, program: &str) -> impl Iterator<Item = PathBuf> {
         let names = PROGRAM_ENDINGS.map(|ending| format!("{program}{ending}"));
         self.folders().filter_map(move |folder| {
@@ -137,8 +134,7 @@ impl FromIterator<PathBuf> for SearchPath {
 struct LinkCache(BTreeMap<PathBuf, Option<PathBuf>>);
 
 impl LinkCache {
-    /// A path without links; `None` where it leads through `/proc` or `/dev/fd`, which differ for
-    /// each process.
+    /// `None` for a path through `/proc` or `/dev/fd`, which differ for each process.
     fn resolve(&mut self, path: &Path) -> Option<PathBuf> {
         let (mut remaining, mut at, mut count) = (reversed_parts(path), PathBuf::new(), 0);
         while let Some(part) = remaining.pop() {

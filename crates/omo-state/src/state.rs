@@ -21,7 +21,6 @@ use crate::{ended_runs, git_worktree, recorded_trees, review_material, run_envir
 use document::{DocumentError, StateDocument};
 
 pub const FILE: &str = "runtime.local.json";
-/// A larger state is refused.
 pub const MAX_BYTES: u64 = 4 * 1024 * 1024;
 const CORRUPT: &str = "runtime.local.json.corrupt-";
 const CORRUPT_KEPT: usize = 3;
@@ -32,7 +31,6 @@ pub enum StateError {
     Folder(#[from] FolderError),
     #[error(transparent)]
     Lock(#[from] LockError),
-    /// Text of another kind or version.
     #[error("{file} {source}")]
     Document {
         file: PathBuf,
@@ -47,7 +45,6 @@ pub enum StateError {
     Json(#[from] serde_json::Error),
 }
 
-/// The policy for a corrupt state file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CorruptPolicy {
     /// An error: the user asked for no change.
@@ -66,15 +63,11 @@ pub enum EntryChange {
     Keep,
 }
 
-/// Options of [`update`].
 #[derive(Clone, Copy, Debug)]
 pub struct StateUpdateOptions<'a> {
-    /// Maximum wait for the lock.
     pub deadline: Duration,
-    /// For a corrupt file.
     pub corrupt: CorruptPolicy,
     pub now: Timestamp,
-    /// With the key of the seal.
     pub state_home: Option<&'a Path>,
 }
 
@@ -98,8 +91,7 @@ pub fn peek_if_active(root: &Path, id: &SessionId) -> Result<Option<Session>, St
     Ok(session.map(|session| seal::of_project(root, session)))
 }
 
-/// [`peek_if_active`] for an entry that concerns a Stop: one that needs a seal, since something
-/// else may have ended its run, or with a plan run whose end its user was not told.
+/// [`peek_if_active`] for a sealed entry, or one with a plan run whose end its user was not told.
 pub fn peek_for_stop(root: &Path, id: &SessionId) -> Result<Option<Session>, StateError> {
     let session = read(root)?.and_then(|(_, bytes)| {
         StateDocument::peek_if(&bytes, id, |session| {
@@ -125,8 +117,7 @@ pub fn provenance(
     }
     let witness = Witness::read(state_home, id)?;
     Ok(match witness.provenance(id, session) {
-        // omo may have written since the entry was read: an entry that is read after the revision
-        // is newer.
+        // omo may have written since: an entry that is read after the revision is newer.
         EntryProvenance::PutBack => peek(root, id)?.map_or(EntryProvenance::Own, |session| {
             witness.provenance(id, &session)
         }),
@@ -137,11 +128,9 @@ pub fn provenance(
 #[derive(Debug, Default)]
 pub struct StateEntries {
     pub sessions: Vec<(SessionId, Session)>,
-    /// With the error.
     pub unreadable: Vec<(SessionId, StateError)>,
 }
 
-/// Without the lock.
 pub fn peek_all(folder: &GuardedFolder) -> Result<StateEntries, StateError> {
     let Some(bytes) = folder.read(FILE, MAX_BYTES)? else {
         return Ok(StateEntries::default());
@@ -179,10 +168,8 @@ fn document_error(folder: &GuardedFolder, source: DocumentError) -> StateError {
     }
 }
 
-/// Changes an entry under the lock: `change` gets the entry, or a new one, and tells whether to
-/// write it.
-///
-/// The lock comes back with the value, so that a result can be printed before another change.
+/// `change` gets the entry, or a new one, and tells whether to write it. The lock comes back, so
+/// that a result can be printed before another change.
 pub fn update<T>(
     folder: &GuardedFolder,
     id: &SessionId,
@@ -268,7 +255,6 @@ fn document_of<'a>(
     }
 }
 
-/// Changes an entry of the document in `bytes`; `None` for no write.
 fn change_entry<T>(
     folder: &GuardedFolder,
     document: &mut StateDocument<'_>,
@@ -283,7 +269,6 @@ fn change_entry<T>(
             return Err(document_error(folder, error));
         }
         Err(_) => {
-            // Only this entry is corrupt: the others stay.
             keep_corrupt(folder, options.now, bytes)?;
             document.remove(id);
             Session::default()
@@ -311,15 +296,13 @@ fn change_entry<T>(
 }
 
 struct WrittenEntry {
-    /// For an entry that needs a seal.
     renewal: Option<Renewal>,
     ended: Option<Box<Session>>,
     /// The task ends: no other run continues it.
     is_done: bool,
 }
 
-/// Seals what decides, if it changed. Foreign writes get no seal. Without a key there is no seal,
-/// and so no verdict.
+/// Foreign writes get no seal. Without a key there is no seal, and so no verdict.
 fn renew_seal(
     folder: &GuardedFolder,
     id: &SessionId,
@@ -378,8 +361,8 @@ fn keep_corrupt(
 fn forget_oldest_corrupt(folder: &GuardedFolder) {
     let names = folder.file_names(CORRUPT).unwrap_or_default();
     for name in names.iter().take(names.len().saturating_sub(CORRUPT_KEPT)) {
-        // A name that cannot be removed, such as another program's folder, is no reason to write
-        // nothing.
+        // A name that cannot be removed, such as another program's folder, keeps nothing from being
+        // written.
         let _ = folder.remove(name);
     }
 }

@@ -24,8 +24,7 @@ pub enum TaskListNoteError {
     Key(#[from] KeyError),
 }
 
-/// Notes an open session, in the place of an earlier one. Without a change nothing is written,
-/// unless the note was too old for an offer.
+/// Without a change nothing is written, unless the note was too old for an offer.
 pub fn set(
     folder: &GuardedFolder,
     session: OpenTaskList,
@@ -50,7 +49,6 @@ pub fn set(
     Ok(folder.replace(FILE, &serde_json::to_vec(&session).unwrap_or_default())?)
 }
 
-/// Forgets the noted session with this id, which is done or was given up.
 pub fn clear(
     folder: &GuardedFolder,
     id: &str,

@@ -33,7 +33,6 @@ pub use recorded_answers::read_recorded_answers;
 pub use scheduled_prompts::is_scheduled_prompt;
 pub use tokens::count_tokens;
 
-/// Maximum bytes read of a transcript's end.
 pub const TAIL_BYTES: u64 = 1024 * 1024;
 /// Of a transcript that is read line by line.
 const MAX_BYTES: u64 = 512 * 1024 * 1024;
@@ -41,19 +40,15 @@ const MAX_LINE_BYTES: u64 = 8 * 1024 * 1024;
 /// The client's copies of its requests, which are most of a transcript.
 const COPY: &[u8] = b"{\"type\":\"api-request";
 
-/// The conversation as the model knows it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ConversationState {
-    /// omo's contract, since the last compaction.
     pub holds_contract: bool,
     /// A context overflow, since the last compaction.
     pub context_pressure: bool,
 }
 
-/// Reads the tail from a mark on; nothing is known without a transcript.
-///
-/// `last_block` is the time of the last block: the client writes a little behind, so earlier lines
-/// may follow it.
+/// Nothing is known without a transcript. The client writes a little behind: lines of before
+/// `last_block` may follow it.
 pub fn read_tail(
     path: &Path,
     mark: TranscriptMark,
@@ -113,8 +108,7 @@ pub fn last_assistant_text(path: &Path, mark: TranscriptMark) -> Option<String> 
         .last()
 }
 
-/// `true` where the final message, or a tool call, since the last block is there: the client writes
-/// it up to 80 ms late (measured on 2.1.328).
+/// `true` for the final message, or a tool call, which the client writes up to 80 ms late.
 pub fn has_caught_up(
     path: &Path,
     mark: TranscriptMark,
@@ -137,8 +131,7 @@ pub fn has_caught_up(
         || chunk.calls_a_tool(mark, last_block)
 }
 
-/// Hands on each line with one of these texts, from an offset to the end; tells whether all of it
-/// could be read.
+/// Hands on the lines with one of these texts; `false` where not all could be read.
 fn each_line(
     path: &Path,
     from: u64,
@@ -196,8 +189,7 @@ impl<'a> RawLine<'a> {
 }
 
 impl Chunk {
-    /// Lines from `offset` to the end, at most [`TAIL_BYTES`]. A file shorter than that was
-    /// replaced, and is read anew.
+    /// At most [`TAIL_BYTES`]. A file shorter than `offset` was replaced, and is read anew.
     fn read(path: &Path, offset: u64) -> Option<Self> {
         Self::read_at_most(path, offset, TAIL_BYTES)
     }
@@ -213,12 +205,10 @@ impl Chunk {
             .try_reserve_exact(usize::try_from(length - start).ok()?)
             .ok()?;
         file.take(length - start).read_to_end(&mut bytes).ok()?;
-        // The last line may be half-written.
         bytes.truncate(memchr::memrchr(b'\n', &bytes).map_or(0, |at| at + 1));
         if start == from {
             return Some(Self { start, bytes });
         }
-        // The first line is cut.
         let cut = memchr::memchr(b'\n', &bytes).map_or(bytes.len(), |at| at + 1);
         bytes.drain(..cut);
         Some(Self {
@@ -227,8 +217,7 @@ impl Chunk {
         })
     }
 
-    /// The lines that hold these bytes: few lines matter and most are long. The caller looks at
-    /// their structure.
+    /// Few lines matter and most are long; the caller looks at their structure.
     fn lines_with<'a>(&'a self, needle: &'a [u8]) -> impl Iterator<Item = RawLine<'a>> {
         let finder = memmem::Finder::new(needle);
         let mut from = 0;
@@ -349,8 +338,7 @@ impl Chunk {
             .any(|line| line.calls().next().is_some())
     }
 
-    /// The model's lines with these bytes since the last block. One of the block's own millisecond
-    /// came after it: a request to the model lies between a call and the Stop behind it.
+    /// A line of the block's own millisecond came after it, behind a request to the model.
     fn of_the_model_since<'a>(
         &'a self,
         needle: &'a [u8],
@@ -397,8 +385,7 @@ impl Chunk {
 #[derive(Default)]
 struct InputQueue {
     waiting: Vec<WaitingInput>,
-    /// Offset of the first input since the queue was last empty: the next read begins there, and
-    /// finds the same inputs waiting.
+    /// The next read begins at this offset, and finds the same inputs waiting.
     busy_since: Option<u64>,
 }
 
@@ -408,8 +395,7 @@ struct WaitingInput {
 }
 
 impl InputQueue {
-    /// Inputs leave the queue by `dequeue`, from the front, or by `remove` and `popAll`, which name
-    /// them. An unknown input came before the mark.
+    /// Inputs leave by `dequeue`, from the front, or by `remove` and `popAll`, which name them.
     fn apply(&mut self, line: &TranscriptLine, offset: u64) {
         let content = line.queued_text();
         match line.operation {

@@ -31,7 +31,6 @@ pub enum TrustError {
     /// Text that does not parse, or of a newer omo.
     #[error("{0} is not as this omo writes it; remove it to begin afresh")]
     Malformed(std::path::PathBuf),
-    /// No key to seal them with.
     #[error(transparent)]
     Key(#[from] KeyError),
 }
@@ -52,7 +51,6 @@ pub(crate) struct StoredApproval {
     /// Bound files with their digests.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub pinned: BTreeMap<String, String>,
-    /// For people.
     pub root: String,
     pub at: Timestamp,
     /// Unknown in an approval of an older omo.
@@ -67,8 +65,7 @@ pub fn content_digest(root: &Path, content: &[u8]) -> String {
     content_digest_at(root, root, content)
 }
 
-/// [`content_digest`] as of when the folder at `root` was at `place`. A copy is another repository,
-/// with another digest.
+/// [`content_digest`] as of when the folder at `root` was at `place`.
 pub fn content_digest_at(place: &Path, root: &Path, content: &[u8]) -> String {
     let identity = repository_identity(root);
     sum_parts(
@@ -137,7 +134,6 @@ impl ApprovalList {
             .ok_or_else(|| TrustError::Malformed(folder.path().join(FILE)))
     }
 
-    /// `true` for a sealed approval of this digest.
     pub fn holds(&self, digest: &str, key: &SealKey) -> bool {
         self.approval_given(digest, key).is_some()
     }
@@ -155,8 +151,7 @@ impl ApprovalList {
         given.max_by_key(|given| given.by.is_person())
     }
 
-    /// The newest approval of a file's content, and the files that it was bound to, whatever they
-    /// hold now.
+    /// The newest approval of a file's content, whatever its bound files hold now.
     pub fn pinned_with(&self, content: &str, key: &SealKey) -> Option<&BTreeMap<String, String>> {
         self.approved
             .iter()
@@ -170,7 +165,6 @@ impl ApprovalList {
     }
 }
 
-/// The author and time of an approval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GivenApproval {
     pub by: ChangedBy,
@@ -209,7 +203,6 @@ pub fn approve(
     )
 }
 
-/// Approves a file with the files that it runs.
 pub fn approve_bound(
     state_home: Option<&Path>,
     root: &Path,

@@ -16,17 +16,13 @@ use crate::seal::{KeyError, SealKey};
 
 /// The argument before an order; a person types something else.
 pub const ARGUMENT: &str = "--typed-command";
-/// Of an order.
 pub const MAX_BYTES: u64 = 64 * 1024;
 /// Milliseconds for which an order is valid: the hook waits no longer.
 const HOLDS_MILLIS: i64 = 10_000;
 
-/// A command that a person typed in a session.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TypedOrder {
-    /// Such as `/omo:stop`.
     pub command: RunCommand,
-    /// Byte for byte.
     pub arguments: String,
     pub session: String,
     pub root: String,
@@ -62,7 +58,6 @@ impl TypedOrder {
         Ok(Some(order))
     }
 
-    /// For standard input.
     pub fn to_line(&self) -> Vec<u8> {
         serde_json::to_vec(self).unwrap_or_default()
     }

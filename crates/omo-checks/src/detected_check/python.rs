@@ -5,8 +5,7 @@ use serde_json::Value as Json;
 use super::Candidate;
 use super::top_files::TopFiles;
 
-/// Starters of programs in a project's environment: their file, and the commands for pytest and
-/// tox.
+/// A project's file, and its commands for pytest and tox.
 const ENVIRONMENTS: [(&str, &str, &str); 4] = [
     ("uv.lock", "uv run pytest", "uv run tox"),
     ("poetry.lock", "poetry run pytest", "poetry run tox"),
@@ -14,7 +13,6 @@ const ENVIRONMENTS: [(&str, &str, &str); 4] = [
     ("Pipfile.lock", "pipenv run pytest", "pipenv run tox"),
 ];
 
-/// Files that may require pytest.
 const REQUIREMENTS: [&str; 7] = [
     "requirements.txt",
     "requirements-dev.txt",

@@ -39,8 +39,7 @@ fn first_target(
     has_target(&top.text(found_in)?).then_some(DetectedCheck { command, found_in })
 }
 
-/// `true` for a target `test` that runs. Beside a file or folder `test`, make takes it for up to
-/// date unless it is phony.
+/// Beside a file or folder `test`, make takes the target for up to date unless it is phony.
 fn has_make_target(text: &str, top: &dyn TopFiles) -> bool {
     let text = text.replace("\\\r\n", " ").replace("\\\n", " ");
     let rules: Vec<(&str, &str)> = text

@@ -21,8 +21,7 @@ pub(super) const ALL: [Detect; 11] = [
     php,
 ];
 
-/// In a workspace with a package at its top `cargo test` tests that package alone, unless
-/// `default-members` are set.
+/// Beside a package at the top, `cargo test` leaves out members without `default-members`.
 fn rust(top: &dyn TopFiles) -> Option<Candidate> {
     let file = top.first_file(&["Cargo.toml"])?;
     let manifest = top.toml(file);
@@ -79,8 +78,7 @@ fn maven(top: &dyn TopFiles) -> Option<Candidate> {
     ))
 }
 
-/// `dotnet test` takes the folder's only solution or project, and ends with status 0 without tests,
-/// so the file has to name some.
+/// `dotnet test` ends with status 0 without tests, so the file has to name some.
 fn dotnet(top: &dyn TopFiles) -> Option<Candidate> {
     const ENDINGS: [(&str, &str); 5] = [
         (".sln", "the .sln file"),

@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 use omo_state::files::regular_file::{self, Links};
 use serde_json::Value as Json;
 
-/// Of listed names.
 const MAX_NAMES: usize = 4_096;
 const MAX_BYTES: u64 = 256 * 1024;
 
@@ -60,7 +59,6 @@ impl ProjectFolder {
                 Ok(kind) if kind.is_dir() => EntryKind::Folder,
                 _ => EntryKind::Other,
             };
-            // All wanted names are UTF-8.
             if let Ok(name) = entry.file_name().into_string() {
                 names.insert(name, kind);
             }
@@ -90,7 +88,6 @@ impl TopFiles for ProjectFolder {
     }
 }
 
-/// The only file with one of these endings.
 pub(super) fn only_ending<'a>(
     names: &'a BTreeMap<String, EntryKind>,
     endings: &[&str],

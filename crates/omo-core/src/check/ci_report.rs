@@ -17,13 +17,10 @@ pub struct CiCheck {
     pub name: String,
     pub command: String,
     pub answer: CiAnswer,
-    /// The verdict in a few words.
     pub detail: String,
     /// Milliseconds; `0` where unknown.
     pub took_millis: u64,
-    /// Named by the runner.
     pub tests: Vec<(String, TestOutcome)>,
-    /// The most telling lines of the output.
     pub lines: Vec<String>,
 }
 
@@ -31,7 +28,6 @@ pub struct CiCheck {
 pub enum CiAnswer {
     Passed,
     Failed,
-    /// Without a result.
     Error,
 }
 
@@ -75,7 +71,6 @@ pub fn github_annotations(checks: &[CiCheck], is_file: impl Fn(&str) -> bool) ->
     text
 }
 
-/// A line of Markdown for each check.
 pub fn github_summary(checks: &[CiCheck]) -> String {
     let mut text = String::from("### omo\n\n");
     for check in checks {
@@ -251,7 +246,6 @@ fn cut_line(line: &str) -> String {
     sanitize_line(line).chars().take(MAX_LINE_CHARS).collect()
 }
 
-/// Text between or within tags of XML 1.0, on one line.
 fn xml_text(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for char in cut_line(text).chars() {

@@ -17,8 +17,7 @@ pub const MAX_NAMED_TESTS: usize = 8;
 #[serde(rename_all = "camelCase")]
 pub enum ProveMode {
     Off,
-    /// The comparison is told, and decides nothing: a refactoring is rightly green before and
-    /// after.
+    /// The comparison is told, and decides nothing: a refactoring is rightly green in both.
     #[default]
     Inform,
     /// A claim whose checks are not red without the change fails.
@@ -41,22 +40,18 @@ impl ProveMode {
     }
 }
 
-/// The answer of a check without the change.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum WithoutChange {
-    /// The check proves the work.
     Red,
     /// It cannot be built or imported, which a test that checks nothing would share.
     NotBuilt,
-    /// The check says nothing about the work.
     Green,
     #[default]
     Unknown,
 }
 
 impl WithoutChange {
-    /// `true` for a failure that the missing change causes.
     pub fn is_red(self) -> bool {
         matches!(self, Self::Red | Self::NotBuilt)
     }
@@ -71,27 +66,21 @@ impl WithoutChange {
     }
 }
 
-/// The answer of a check with the change, but empty bodies of the functions that it added or
-/// altered.
+/// The answer with empty bodies of the functions that the change added or altered.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum HollowAnswer {
     #[default]
     NotAsked,
-    /// The tests notice.
     Red,
-    /// The check shows nothing about these functions.
     Green {
         functions: Vec<String>,
-        /// Further functions, which were left as they are.
         left_out: usize,
     },
-    /// With the reason.
     Unknown(String),
 }
 
 impl HollowAnswer {
-    /// Words behind the answer without the change.
     fn words(&self) -> String {
         match self {
             Self::NotAsked => String::new(),
@@ -122,13 +111,10 @@ impl HollowAnswer {
     }
 }
 
-/// Tests by their change of state.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct TestChanges {
-    /// From failing or absent to passing.
     pub to_passing: usize,
-    /// In both.
     pub passed_before: usize,
 }
 
@@ -139,7 +125,6 @@ pub struct CheckCounterfactual {
     pub without: WithoutChange,
     pub reason: String,
     pub hollow: HollowAnswer,
-    /// Changes of named tests.
     pub tests: TestChanges,
     /// The first tests that passed before as well.
     pub shows_nothing: Vec<String>,
@@ -159,7 +144,6 @@ pub struct CheckCounterfactual {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct UnusualFact {
-    /// Empty for a fact about the reviewer.
     pub check: String,
     /// Behind that name.
     pub line: String,
@@ -168,13 +152,11 @@ pub struct UnusualFact {
 }
 
 impl UnusualFact {
-    /// `true` for a fact about the reviewer's material, which no reviewer can judge.
     pub fn is_about_reviewer(&self) -> bool {
         self.check.is_empty()
     }
 }
 
-/// The first of some names, and the number of the others.
 pub fn list_names(names: &[String], count: usize) -> String {
     let mut shown: Vec<String> = names
         .iter()
@@ -198,30 +180,23 @@ fn end_of_name(name: &str) -> String {
     }
 }
 
-/// The comparison of a claim's checks with those without the change.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Counterfactual {
     #[default]
     NotAsked,
-    /// Still at work.
     Pending,
     Known(Vec<CheckCounterfactual>),
-    /// With the reason.
     Failed(String),
 }
 
-/// A comparison in words.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ComparisonWords {
-    /// `None` without an answer.
     pub without_change: Option<String>,
-    /// Lines that a reader judges first.
     pub unusual: Vec<String>,
 }
 
 impl ComparisonWords {
-    /// Lines with their labels.
     pub fn rows(self) -> impl Iterator<Item = (&'static str, String)> {
         let answer = self
             .without_change
@@ -319,7 +294,6 @@ impl Counterfactual {
         Some(words.join("; ")).filter(|words| !words.is_empty())
     }
 
-    /// For statuses, reports and pages.
     pub fn words(&self) -> ComparisonWords {
         ComparisonWords {
             without_change: self.verdict_words(),
@@ -350,7 +324,6 @@ impl Counterfactual {
         }
     }
 
-    /// About green checks.
     pub fn unusual_facts(&self) -> Vec<UnusualFact> {
         let Self::Known(checks) = self else {
             return Vec::new();
@@ -358,7 +331,6 @@ impl Counterfactual {
         checks.iter().flat_map(facts_of).collect()
     }
 
-    /// The objection to a check that must be red without the change, if any.
     pub fn objection(&self, name: &str) -> Option<String> {
         let check = match self {
             Self::NotAsked => return Some("it was not run without the change".to_owned()),
@@ -402,7 +374,6 @@ impl Counterfactual {
     }
 }
 
-/// Quoted names of the checks with this answer.
 fn names_of(checks: &[CheckCounterfactual], answer: WithoutChange) -> Vec<String> {
     checks
         .iter()

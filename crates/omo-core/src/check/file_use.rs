@@ -4,7 +4,6 @@ use crate::check::steering::{is_code, is_code_or_text, is_expectation, is_shell_
 use crate::shell::programs::{Role, has_role};
 
 const BEFORE_PROGRAM: &str = "awk source exec env time xargs then do else if run os.system eval";
-/// Signs behind which a command begins.
 const ENDS: [char; 4] = [';', '&', '\n', ')'];
 const NAMES_OF_JUDGES: &str = "\
     check checks test tests spec specs run runner verify validate lint ci qa suite gate harness e2e smoke scripts script \
@@ -79,7 +78,6 @@ fn is_imported(text: &str, word: &str) -> bool {
         })
 }
 
-/// `true` for names such as `ci/run.py`.
 pub fn is_named_as_judge(path: &str) -> bool {
     path.to_lowercase().split(['/', '.', '-', '_']).any(|part| {
         is_in(NAMES_OF_JUDGES, part)
@@ -165,7 +163,6 @@ fn is_substituted(before: &str) -> bool {
     })
 }
 
-/// `true` at the end of a longer name.
 fn is_within_name(before: &str) -> bool {
     before.ends_with(|char: char| char.is_alphanumeric() || "_-.".contains(char))
 }

@@ -12,13 +12,11 @@ use crate::text::sanitize;
 const MAX_LINE_CHARS: usize = 240;
 const LINE_BYTES: usize = 1024 * 1024;
 
-/// The heard parts of an output.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct HeardOutput {
     /// The output has the expected text; `false` without an expectation.
     pub has_text: bool,
-    /// The shell's last complaint.
     pub complaint: Option<ShellComplaint>,
     pub printed: PrintedOutput,
 }
@@ -31,12 +29,9 @@ pub struct OutputListener {
 
 #[derive(Debug)]
 struct OutputMatcher {
-    /// The name that started the shell.
     shell: String,
     wanted: Option<String>,
-    /// The last `length` lines.
     window: VecDeque<String>,
-    /// Lines of the expected text.
     length: usize,
     has_text: bool,
     complaint: Option<ShellComplaint>,

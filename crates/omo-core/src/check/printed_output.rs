@@ -6,7 +6,6 @@ use serde::{Deserialize, Serialize};
 use crate::text::sanitize;
 
 pub(super) const MAX_LINES: usize = 20;
-/// Maximum quoted lines of a task's text, a report and a stop.
 pub const QUOTED_LINES: usize = 14;
 const MAX_FAILING_LINES: usize = 8;
 const MIN_LINES: usize = 4;
@@ -16,9 +15,7 @@ const MIN_LINES: usize = 4;
 #[serde(rename_all = "camelCase", default)]
 pub struct PrintedOutput {
     pub first_lines: Vec<String>,
-    /// The last lines beyond `first_lines`.
     pub last_lines: Vec<String>,
-    /// The first lines about failures, wherever they stand.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub failing_lines: Vec<String>,
     /// `0` where an older omo did not count lines.
@@ -118,7 +115,6 @@ impl PrintedOutput {
     }
 }
 
-/// Beginnings of lines about a failure.
 const BEGINNINGS: [&str; 37] = [
     // cargo, rustc, clang
     "error:",

@@ -8,7 +8,6 @@ use crate::check::test_report::{TestOutcome, TestReport};
 /// Digits of a random number; fewer may tell two cases apart.
 const CHANCE_DIGITS: usize = 5;
 
-/// New tests, by the part of their name that an old one may share.
 #[derive(Debug, Default)]
 pub(super) struct RenamedTests<'a> {
     new: BTreeMap<&'a str, TestOutcome>,
@@ -18,11 +17,8 @@ pub(super) struct RenamedTests<'a> {
 /// A part that two names of one test share.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Key {
-    /// Without file, class and other containers.
     LastPart(String),
-    /// Without numbers.
     Shape(String),
-    /// Without times and long numbers.
     ChanceShape(String),
 }
 
@@ -45,7 +41,6 @@ impl<'a> RenamedTests<'a> {
         renamed
     }
 
-    /// Takes the renamed test and gives its outcome.
     pub(super) fn take(&mut self, name: &str, outcome: TestOutcome) -> Option<TestOutcome> {
         let shape = if outcome == TestOutcome::Failed {
             Key::chance_shape

@@ -10,22 +10,17 @@ use serde::{Deserialize, Serialize};
 use crate::git_variables::is_repository_variable;
 use crate::timestamp::Timestamp;
 
-/// Default timeout of a claim's or a plan's check.
 pub const DEFAULT_TIMEOUT_SECONDS: u32 = 600;
 /// Seconds of all checks of a claim; the client gives a Stop hook 900.
 pub const TOTAL_TIMEOUT_SECONDS: u32 = 840;
-/// Of a run.
 pub const MAX_CHECKS: usize = 16;
 pub const MAX_COMMAND_BYTES: usize = 4_096;
 const MAX_NAME_CHARS: usize = 32;
 
-/// A check of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Check {
-    /// Unique in the run.
     pub name: String,
-    /// For a POSIX shell.
     #[serde(rename = "run")]
     pub command: String,
     pub origin: CheckOrigin,
@@ -47,19 +42,16 @@ pub struct Check {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum CheckOrigin {
-    /// In this session.
     #[default]
     User,
     /// For a task that the user has stopped since.
     StoppedTask,
-    /// The user's configuration.
     Config,
     /// `omo.toml` in the repository, with an approval of exactly its content.
     Repository,
 }
 
 impl CheckOrigin {
-    /// For people.
     pub fn word(self) -> &'static str {
         match self {
             Self::User => "you, in this session",
@@ -106,7 +98,6 @@ impl fmt::Display for TestCounts {
 pub enum CheckVerdict {
     /// Status 0, and something was run.
     Green,
-    /// Another status.
     #[default]
     #[serde(alias = "weaker", alias = "changed")]
     Failed,
@@ -146,9 +137,7 @@ pub struct CheckRecord {
     pub verdict: CheckVerdict,
     /// The exit status, a weaker result or a changed file, in a few words.
     pub detail: String,
-    /// Where they could be read.
     pub counts: Option<TestCounts>,
-    /// End of the check.
     pub at: Option<Timestamp>,
     /// Milliseconds.
     pub took_millis: u64,
@@ -156,7 +145,6 @@ pub struct CheckRecord {
     pub tree: Option<String>,
     /// Digest of the check and its environment.
     pub setting: String,
-    /// Path of the output.
     pub log: Option<String>,
     /// The last line of the output with a word, sanitized.
     #[serde(skip_serializing_if = "String::is_empty")]
@@ -167,7 +155,6 @@ pub struct CheckRecord {
     pub left_out: String,
     /// Files that the checks changed once, judged in their present content.
     pub written_files: Vec<String>,
-    /// Files were written during the checks and restored: the run in a private copy counts.
     pub was_rewritten: bool,
 }
 
@@ -193,14 +180,12 @@ impl CheckRecord {
     }
 }
 
-/// The end of a check's process.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CheckEnd {
     Exited(i32),
     Killed(i32),
     /// Seconds.
     TimedOut(u64),
-    /// With the reason.
     NotStarted(String),
 }
 
@@ -213,7 +198,6 @@ impl CheckEnd {
     }
 }
 
-/// The verdict, and the reason in a sentence.
 pub fn judge_check(end: &CheckEnd, counts: Option<TestCounts>) -> (CheckVerdict, String) {
     match end {
         CheckEnd::Exited(0) => judge_success(counts),
@@ -249,13 +233,10 @@ pub enum InvalidCheck {
     Command,
     /// Empty, too long, or with a character that is no letter, digit, `-`, `_` or `.`.
     Name(String),
-    /// Outside of the project.
     Folder(String),
     /// Outside of 1 to [`TOTAL_TIMEOUT_SECONDS`].
     Timeout,
-    /// Invalid, or kept from checks.
     Variable(String),
-    /// More than [`MAX_CHECKS`].
     TooMany,
 }
 
@@ -293,7 +274,6 @@ impl fmt::Display for InvalidCheck {
 impl std::error::Error for InvalidCheck {}
 
 impl Check {
-    /// A check with defaults for the rest.
     pub fn new(name: Option<&str>, run: &str, origin: CheckOrigin) -> Result<Self, InvalidCheck> {
         let name = name.map_or_else(|| default_name(run), str::to_owned);
         let check = Self {
@@ -306,7 +286,6 @@ impl Check {
         Ok(check)
     }
 
-    /// A check that the user asked for in this session.
     pub fn from_user(
         name: Option<&str>,
         run: &str,
@@ -374,7 +353,6 @@ impl Check {
     }
 }
 
-/// Adds a check under a new name.
 pub fn add_check(checks: &mut Vec<Check>, mut check: Check) -> Result<(), InvalidCheck> {
     let is_present = checks.iter().any(|present| {
         present.definition() == check.definition() && present.origin == check.origin
@@ -427,7 +405,6 @@ pub(crate) fn unmark_stopped(checks: &mut Vec<Check>) {
     }
 }
 
-/// `false` without a check of this name.
 pub fn remove_check(checks: &mut Vec<Check>, name: &str) -> bool {
     let before = checks.len();
     checks.retain(|check| check.name != name);
@@ -495,8 +472,7 @@ fn is_settable_variable(name: &str) -> bool {
         && chars.all(|char| char.is_ascii_alphanumeric() || char == '_')
 }
 
-/// `true` for variables that checks never see: keys and tokens, omo's own, those that point git at
-/// a repository, and the terminal's size, on which a result may not depend.
+/// Keys, omo's own variables, those that point git at a repository, and the terminal's size.
 pub fn is_hidden_from_checks(name: &str) -> bool {
     if is_repository_variable(name) {
         return true;

@@ -2,15 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
-/// A shell's complaint about its command.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum ShellComplaint {
-    /// The command is missing.
     NotFound(String),
-    /// The command cannot be run.
     NotRun(String),
-    /// The shell cannot read the command.
     Syntax,
 }
 
@@ -63,8 +59,7 @@ pub fn has_pipe(command: &str) -> bool {
     false
 }
 
-/// Variables that change a shell's commands: `SHELLOPTS=noexec` makes every command of bash
-/// succeed.
+/// Variables that change a shell's commands, such as `SHELLOPTS=noexec`.
 pub fn is_shell_variable(name: &str) -> bool {
     name.starts_with("BASH_FUNC_")
         || matches!(

@@ -7,7 +7,6 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-/// Names in any folder.
 const NAMES: &str = "\
     makefile gnumakefile bsdmakefile justfile rakefile gemfile gemfile.lock guardfile vagrantfile procfile earthfile \
     tiltfile brewfile dockerfile containerfile jenkinsfile fastfile sconstruct sconscript wscript build.ninja \
@@ -31,7 +30,6 @@ const NAMES: &str = "\
 const ENDINGS: &str = "\
     mk cmake bzl props targets gemspec cabal pth lock toml ini cfg conf config rc snap.config \
     csproj fsproj vbproj sln gradle sbt nix env properties xcconfig jest.json runsettings";
-/// Endings of texts for people.
 const DOCUMENT_ENDINGS: &str = "md rst adoc html htm css scss less svg vue svelte sql";
 const SHELL_ENDINGS: &str = "sh bash zsh fish ksh ps1 bat cmd";
 const CODE_ENDINGS: &str = "rs go py pyi js jsx mjs cjs ts tsx mts cts java kt swift c h cc cpp hpp cs rb php ex exs scala";
@@ -105,7 +103,6 @@ pub fn is_shell_script(path: &str) -> bool {
         .is_some_and(|(_, ending)| is_in(SHELL_ENDINGS, &ending.to_lowercase()))
 }
 
-/// Source code and texts for people, by the ending.
 pub fn is_code_or_text(path: &str) -> bool {
     let ending = path
         .rsplit_once('.')
@@ -173,7 +170,6 @@ fn pattern_of(word: &str) -> Option<String> {
     is_of_paths.then_some(pattern)
 }
 
-/// The words of lines that may import a file of the project.
 pub fn imported_words(path: &Path, text: &str) -> BTreeSet<String> {
     text.lines()
         .filter(|_| module_endings(path).is_some())
@@ -201,7 +197,6 @@ pub fn module_files(path: &Path, word: &str) -> impl Iterator<Item = String> {
         .map(move |ending| format!("{word}{ending}"))
 }
 
-/// Endings of the modules that `path` may import.
 fn module_endings(path: &Path) -> Option<&'static str> {
     match path.extension()?.to_str()? {
         "py" => Some(".py /__init__.py"),
@@ -290,7 +285,6 @@ pub fn loaded_words(text: &str) -> BTreeSet<String> {
     words
 }
 
-/// Keys before files that are loaded before the tests, in lower case.
 const LOADING_KEYS: &str = "\
     pytest_plugins setupfiles globalsetup globalteardown testenvironment snapshotserializers resolver transform \
     testrunner reporters require --import --loader";
@@ -330,7 +324,6 @@ const TASK_FILES: [(&str, &str); 13] = [
     ("deno", "deno.json deno.jsonc"),
 ];
 
-/// Files with the packages of a project, which any work may change.
 pub fn is_manifest(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
     MANIFESTS

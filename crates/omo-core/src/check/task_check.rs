@@ -22,16 +22,13 @@ pub(crate) const MAX_TIMEOUT_SECONDS: u32 = 86_400;
 const NO_TESTS: i32 = 5;
 /// Added by a shell to the signal that ended a command.
 const SIGNALLED: i32 = 128;
-/// The greatest signal of every system.
 const LAST_SIGNAL: i32 = 31;
 /// `SIGPIPE`: a program writes to a pipe without a reader.
 const BROKEN_PIPE: i32 = 13;
 
-/// A check of a plan.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TaskCheck {
-    /// For a POSIX shell; may have several lines.
     pub command: String,
     #[serde(default)]
     pub expect: ExpectedResult,
@@ -59,7 +56,6 @@ pub struct ExpectedResult {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum ExpectedExit {
-    /// Status 0.
     #[default]
     Zero,
     /// A failure of the subject, as of tests written before it.
@@ -72,15 +68,11 @@ pub enum ExpectedExit {
 pub enum TaskCheckVerdict {
     /// The expected end and output, and something was run.
     Green,
-    /// Another end or output.
     Red,
     TimedOut,
-    /// The command, or one that it runs, could not be started.
     Environment {
-        /// Where the output has its name.
         command: Option<String>,
     },
-    /// The expected end without a test.
     NothingRan,
 }
 
@@ -108,10 +100,8 @@ pub struct TaskCheckOutcome {
     pub took_millis: u64,
     #[serde(flatten)]
     pub printed: PrintedOutput,
-    /// Path of the output.
     #[serde(default)]
     pub log: Option<PathBuf>,
-    /// Where they could be read.
     #[serde(default)]
     pub counts: Option<TestCounts>,
     /// A pipe in a shell that reports only the status of its last command.
@@ -134,7 +124,6 @@ impl TaskCheckOutcome {
             .unwrap_or(&self.detail)
     }
 
-    /// Quoted lines of the output, and the path of the whole.
     pub fn quoted_output(&self) -> Vec<String> {
         let mut lines = self.printed.excerpt(QUOTED_LINES);
         if let (false, Some(log)) = (lines.is_empty(), &self.log) {
@@ -148,7 +137,6 @@ impl TaskCheckOutcome {
 }
 
 impl TaskCheck {
-    /// A check that expects status 0.
     pub fn new(command: &str) -> Self {
         Self {
             command: command.to_owned(),
@@ -158,7 +146,6 @@ impl TaskCheck {
         }
     }
 
-    /// The reason why the check is invalid, if it is.
     pub fn invalid_reason(&self) -> Option<String> {
         if self.command.trim().is_empty() {
             return Some("the check has no command".to_owned());
@@ -200,7 +187,6 @@ pub struct ObservedResult {
     pub pipefail_matters: bool,
 }
 
-/// The verdict, and the reason in a sentence.
 pub fn judge_task_check(
     expect: &ExpectedResult,
     seen: &ObservedResult,
@@ -245,7 +231,6 @@ pub fn judge_task_check(
     }
 }
 
-/// `Err` for a verdict that is not green.
 type JudgedEnd = Result<String, (TaskCheckVerdict, String)>;
 
 /// `true` where the end says nothing about the work: only the shell's own complaint counts, since
@@ -277,7 +262,6 @@ fn judge_not_found(status: i32, seen: &ObservedResult) -> (TaskCheckVerdict, Str
     )
 }
 
-/// The verdict on a status alone.
 fn judge_success(status: i32, seen: &ObservedResult) -> JudgedEnd {
     let (verdict, words) = judge_gate(&CheckEnd::Exited(status), seen.counts);
     match verdict {

@@ -24,13 +24,11 @@ pub enum TestOutcome {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct TestReport {
-    /// Sums of all runners; `None` without a count.
     pub counts: Option<TestCounts>,
     outcomes: BTreeMap<String, TestOutcome>,
     /// Tests of a name that several have.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     times: BTreeMap<String, u64>,
-    /// More than [`MAX_TESTS`].
     pub is_cut: bool,
 }
 
@@ -71,7 +69,6 @@ impl TestReport {
         self
     }
 
-    /// Executed tests without a name.
     pub fn count_unnamed(&self) -> u64 {
         self.count_all()
             .map_or(0, |all| all.saturating_sub(self.count_named()))

@@ -23,7 +23,6 @@ use crate::check::test_report::TestReport;
 /// Maximum bytes read of a line: a summary in JSON begins with its numbers.
 const LINE_BYTES: usize = 64 * 1024;
 
-/// Splits output into lines, as it comes.
 #[derive(Debug)]
 pub struct LineSplitter {
     line: Vec<u8>,
@@ -50,7 +49,6 @@ impl LineSplitter {
         }
     }
 
-    /// Gives the last line, if unfinished.
     pub fn finish(mut self, mut each: impl FnMut(&str)) {
         if !self.line.is_empty() {
             self.give(&mut each);
@@ -104,7 +102,6 @@ macro_rules! runners {
     };
 }
 
-// Each is a file above with `is_test_run` and a reader of lines.
 runners! {
     cargo: cargo::Cargo,
     go: go::Go,
@@ -177,9 +174,7 @@ pub fn visible_line(line: &str) -> String {
             continue;
         }
         match chars.next() {
-            // A choice of the character set.
             Some('(' | ')') => _ = chars.next(),
-            // A control sequence ends with a letter or one of a few signs.
             Some('[') => {
                 while chars
                     .next()

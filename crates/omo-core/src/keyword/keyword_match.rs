@@ -5,8 +5,7 @@ use std::ops::Range;
 
 use super::Keywords;
 
-/// Maximum places at each end of a text: a prompt of nothing but keywords must not multiply in
-/// memory.
+/// Maximum places at each end: a prompt of nothing but keywords must not fill the memory.
 const PLACES: usize = 1_000;
 
 /// Every keyword that stands as a word, in order; `ulw/ultrawork` is one word.
@@ -77,7 +76,6 @@ fn wide_places<'t>(text: &'t str, keyword: &'t str) -> impl Iterator<Item = Rang
     })
 }
 
-/// The ASCII character of a full-width letter.
 fn narrow(char: char) -> char {
     const DISTANCE: u32 = 0xfee0;
     match char {

@@ -83,8 +83,7 @@ impl<'a> Occurrence<'a> {
             || !self.is_first() && explains(self.tail)
     }
 
-    /// `explica ulw`, `o ulw`; an article where the keyword is put to use (`use o ulw`) does not
-    /// count.
+    /// `explica ulw`, `o ulw`; not `use o ulw`, where the keyword is put to use.
     fn is_behind_talk(&self) -> bool {
         let before = self.around.before.trim_end();
         let is_article = before
@@ -176,7 +175,6 @@ impl<'a> Occurrence<'a> {
             || self.is_verb_of_report() && !is_rescued
     }
 
-    /// A Cyrillic or Turkish verb in the third person right behind the keyword.
     fn is_verb_of_report(&self) -> bool {
         let mut words = self
             .tail
@@ -208,7 +206,6 @@ impl<'a> Occurrence<'a> {
         is_between && is_last_but_one
     }
 
-    /// First, last, or next to a word that puts it to use.
     fn is_used(&self) -> bool {
         self.is_first()
             || skip_fillers(self.tail).is_empty()
@@ -309,7 +306,6 @@ fn explains(text: &str) -> bool {
     phrases(&words::EXPLAINING).any(|phrase| text.contains(phrase))
 }
 
-/// Vowel signs and the like, which end words without being letters.
 fn is_mark_of_a_script(char: char) -> bool {
     matches!(char, '\u{900}'..='\u{e7f}')
 }

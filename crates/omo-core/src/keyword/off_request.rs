@@ -10,7 +10,6 @@ use crate::text::masked_text::COVERED;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct OffRequest {
-    /// The prompt has no other words.
     pub(super) whole: bool,
 }
 

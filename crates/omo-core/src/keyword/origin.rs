@@ -4,7 +4,6 @@
 use super::mask;
 use super::notes::{starts_with, without_leading_notes};
 
-/// Beginnings of prompts that no person typed.
 const NOT_A_PERSON: [&str; 28] = [
     "<task-notification",
     "<cross-session-message",

@@ -69,8 +69,7 @@ struct Line<'t> {
     word: Range<usize>,
 }
 
-/// End of the pasted part of a line: `error: no such file, ulw fix it` ends with its writer's
-/// words.
+/// In `error: no such file, ulw fix it` the pasted part ends before the keyword.
 fn own_end(line: &str, keywords: &Keywords) -> usize {
     keyword_match::find_keywords(line, keywords)
         .into_iter()
@@ -103,7 +102,6 @@ fn is_shell(line: &str) -> bool {
             .is_some_and(|rest| rest.starts_with(":\\") && rest.contains('>'))
 }
 
-/// Maximum characters of a role before its colon.
 const LONGEST_ROLE: usize = 24;
 
 fn is_chat(line: &str) -> bool {

@@ -103,7 +103,6 @@ fn is_keyword(name: &str, keywords: &Keywords) -> bool {
         .any(|keyword| name.eq_ignore_ascii_case(keyword))
 }
 
-/// The separator of the cells of a row, and their number.
 fn cells_in_line(line: &str) -> Option<(char, usize)> {
     let line = line.trim();
     let tabs = line.split('\t').filter(|cell| !cell.is_empty()).count();

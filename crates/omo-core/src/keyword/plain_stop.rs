@@ -147,7 +147,6 @@ const STOPS: [&str; 29] = [
     "хватит",
 ];
 
-/// Words that ask to wait, or say no.
 const WAITS: [&str; 54] = [
     "wait",
     "pause",

@@ -92,7 +92,6 @@ pub(super) fn ends_clause(char: char, next: char) -> bool {
     }
 }
 
-/// Words without the marks around them.
 pub(super) fn split_words(text: &str) -> Vec<&str> {
     text.split(|char: char| {
         !(char.is_alphanumeric()

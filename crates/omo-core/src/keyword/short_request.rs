@@ -4,7 +4,6 @@ use super::Keywords;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ShortRequest {
-    /// To resume the present run, or to start one.
     GoOn,
     Status,
     Help,
@@ -91,7 +90,6 @@ pub fn read_request_word(word: &str) -> Option<ShortRequest> {
         ("status", ShortRequest::Status),
         ("help", ShortRequest::Help),
         ("?", ShortRequest::Help),
-        // Commands of omo under other names.
         ("pause", ShortRequest::Help),
         ("check", ShortRequest::Help),
         ("list", ShortRequest::Help),

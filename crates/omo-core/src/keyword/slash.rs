@@ -10,7 +10,6 @@ pub(super) enum SlashPrompt<'a> {
         /// Text behind one blank after the name, byte for byte.
         arguments: &'a str,
     },
-    /// A command of another tool.
     Foreign,
 }
 

@@ -7,7 +7,6 @@ use crate::timestamp::Timestamp;
 
 const NAMED_WEAKENINGS: usize = 6;
 
-/// Refusal of a prompt that came from the model.
 pub fn not_from_person(route: ModelRoute) -> String {
     let (why, instead) = match route {
         ModelRoute::Schedule => (

@@ -101,13 +101,11 @@ pub fn time_ran_out() -> String {
         .to_owned()
 }
 
-/// No check can run in the environment of the run.
 pub const ENVIRONMENT_LOST: &str = "the environment that the run began with is no longer there; a new run, begun by the user, has one of its own";
 const NOTE_CHARS: usize = 140;
 const NAMED_PATHS: usize = 8;
 const NAMED_VARIABLES: usize = 8;
 
-/// The difference of the environment from that of the run's start, which the checks got.
 fn environment_differs(findings: &ClaimFindings) -> Option<String> {
     let names = findings
         .environment
@@ -129,7 +127,6 @@ pub fn name_among_files(path: &str) -> String {
     format!(", `{}` among them", inline_code(path, 200))
 }
 
-/// Files that the checks wrote, and different ends on the same files.
 fn seen_while_running(findings: &ClaimFindings) -> Vec<String> {
     let lists = [
         (
@@ -184,7 +181,6 @@ fn open_claim_lines(session: &Session) -> Vec<String> {
         return vec!["[omo] The turn ended, and the review that was asked for is still open: the agent omo:oracle, with the prompt that was given.".to_owned()];
     }
     let next = match &verification.failure {
-        // The model was told all of it.
         Some(told) => format!(
             "The last claim failed: {}",
             sanitize(&told.what, FAILURE_CHARS)
@@ -345,9 +341,7 @@ pub fn review_prompt(path: &str) -> String {
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ReviewChanges {
-    /// `None` without a repository.
     pub difference: Option<String>,
-    /// For the reviewer, one line each.
     pub notes: Vec<String>,
 }
 
@@ -498,7 +492,6 @@ fn quote_lines(text: &mut String, lines: &str) {
     }
 }
 
-/// The proof of the work, in a few words.
 pub fn describe_proof(findings: &ClaimFindings, reviewed: bool) -> String {
     let count = findings.checks.len();
     let tests: u64 = findings
@@ -580,8 +573,7 @@ pub(crate) fn check_line(check: &Check, now: Timestamp) -> String {
     )
 }
 
-/// All that a user agrees to, byte for byte: command, folder, variables and time. Lines behind the
-/// first are indented with `margin`.
+/// All that a user agrees to, byte for byte; lines behind the first begin with `margin`.
 pub fn describe_check(check: &Check, margin: &str) -> String {
     let rows = format!("{margin}  ");
     let mut text = format!("{}  {}", check.name, show_whole(&check.command, &rows));
@@ -603,7 +595,6 @@ pub fn describe_check(check: &Check, margin: &str) -> String {
     text
 }
 
-/// The judges of a claim.
 pub fn check_list(checks: &[Check], review: bool, now: Timestamp) -> String {
     let mut lines: Vec<String> = checks.iter().map(|check| check_line(check, now)).collect();
     if lines.is_empty() {
@@ -641,8 +632,7 @@ pub fn changed_since_approval(changed: &str) -> String {
     )
 }
 
-/// Every command of the file, and the code for exactly this content; `Err` for more than can be
-/// shown.
+/// Every command, and the code for this content; `Err` for more than can be shown.
 pub fn approval_request(
     checks: &[Check],
     setup: Option<&str>,
@@ -663,8 +653,7 @@ pub fn approval_request(
     ))
 }
 
-/// The checks, the command that sets up copies, and the project's files that they run, byte for
-/// byte.
+/// With the files of the project that they run, byte for byte.
 pub fn describe_checks(
     checks: &[Check],
     setup: Option<&str>,
@@ -693,7 +682,6 @@ pub fn describe_checks(
     lines.join("\n")
 }
 
-/// Characters of a digest that a person types as an approval.
 pub const CODE_CHARS: usize = 12;
 
 /// The lines that fit into `max` characters; an open fence is closed.

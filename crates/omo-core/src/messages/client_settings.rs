@@ -8,12 +8,10 @@ const ENTRY_LINE_CHARS: usize = 600;
 /// A line of a shell's profile that finds programs of `~/.local/bin`.
 pub const PATH_LINE: &str = "export PATH=\"$HOME/.local/bin:$PATH\"";
 
-/// Behind the line that says that a run is on.
 pub const STATUS_LINE_OFFER: &str = "`/omo:statusline on` shows a run below the prompt";
 const STATUS_LINE_UNDONE: &str = "`/omo:statusline off` puts back what was there";
 
-/// Settings of a status line with a run: `lines` as JSON, `wrapping` as `command` for an existing
-/// status line.
+/// `lines` as JSON, `wrapping` as `command` for an existing status line.
 pub fn status_line_settings(lines: &str, wrapping: &str) -> String {
     format!(
         "[omo] status line: `/omo:statusline on` writes this into your ~/.claude/settings.json, so that you see below the \

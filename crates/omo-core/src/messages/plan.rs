@@ -16,7 +16,6 @@ use crate::text::{inline_code, pluralize, sanitize};
 /// Prefix of the path of a plan that is executed step by step.
 pub const STEP_PLAN_PREFIX: &str = "steps of ";
 
-/// Open work, between the head of a block's reason and its count.
 pub(super) fn remaining_lines(run: &PlanRun) -> Vec<String> {
     let word = task_word(&run.plan);
     let running = run
@@ -37,7 +36,6 @@ pub(super) fn remaining_lines(run: &PlanRun) -> Vec<String> {
     ]
 }
 
-/// A run that the user's way out does not touch.
 pub fn stays_open(run: &PlanRun) -> String {
     format!(
         "The plan run `{}` stays open: `omo run resume`.",
@@ -45,7 +43,6 @@ pub fn stays_open(run: &PlanRun) -> String {
     )
 }
 
-/// For the model in a resumed session.
 pub fn run_line(run: &PlanRun) -> String {
     let waits = match run.status() {
         PlanRunStatus::Waits(question) => {
@@ -62,7 +59,6 @@ pub fn run_line(run: &PlanRun) -> String {
     )
 }
 
-/// A row of a status.
 pub fn status_row(run: &PlanRun) -> String {
     let stands = match run.status() {
         PlanRunStatus::Waits(question) => format!(", waits for you: {}", sanitize(question, 200)),
@@ -133,8 +129,7 @@ fn describe_failures(run: &PlanRun) -> String {
     words.concat()
 }
 
-/// Every command of the plan, and the line that agrees to exactly these; `Err` for more than can be
-/// shown.
+/// Every command, and the line that agrees to these; `Err` for more than can be shown.
 pub fn approval_request(
     plan: &str,
     commands: &[PlannedCommand],
@@ -219,7 +214,6 @@ fn describe_commands(plan: &str, commands: usize) -> String {
     format!("the {many} of the {}", describe_plan(plan))
 }
 
-/// For the model: the user approved the commands in this prompt.
 pub fn plan_approved_context(plan: &str, commands: usize) -> String {
     format!(
         "The user approved {} in this prompt, exactly as omo showed them. `omo` has written that down.",
@@ -227,7 +221,6 @@ pub fn plan_approved_context(plan: &str, commands: usize) -> String {
     )
 }
 
-/// A confirmation without a model turn.
 pub fn plan_approved(plan: &str, commands: usize) -> String {
     format!(
         "[omo] approved: {}, exactly as they are now. Any change asks again.",
@@ -239,7 +232,6 @@ pub fn wrong_code() -> &'static str {
     "that is not the code of any plan's commands as they are now; nothing was approved"
 }
 
-/// An unknown code behind a command that executes a plan.
 pub fn wrong_code_of(name: &str) -> String {
     format!(
         "the code behind --approve in /omo:{name} is not that of the commands which this would run now; nothing was \

@@ -5,8 +5,7 @@ use crate::check::session_check::{Check, CheckVerdict};
 use crate::session::{CheckWeakening, Session, UlwVerdict, VerdictKind};
 use crate::text::{list_some, pluralize, sanitize};
 
-/// At most three lines for the user: the verdict, the effort, and the next step; `None` without an
-/// ended run. `allowed_blocks` is the maximum of continuations.
+/// Three lines for the user at most; `None` without an ended run.
 pub fn run_ended(session: &Session, allowed_blocks: u32) -> Option<String> {
     run_ended_on_page(session, allowed_blocks, None)
 }
@@ -99,7 +98,6 @@ pub fn headline(session: &Session, verdict: &UlwVerdict) -> String {
     }
 }
 
-/// `true` for a check that only the user can turn green.
 fn only_its_user_agrees(check: &Check) -> bool {
     let verdict = check.last.as_ref().map(|last| last.verdict);
     verdict == Some(CheckVerdict::NotApproved)

@@ -6,21 +6,15 @@ use crate::session::{Session, UlwActivation};
 use crate::text::{inline_code, list_some, pluralize, sanitize};
 use crate::timestamp::Timestamp;
 
-/// The effect of turning ultrawork on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RunStart {
-    /// A run with its own task.
     Begun,
     /// A run with the unproved task of the one before.
     TaskTakenUp {
-        /// The task is extended.
         is_extended: bool,
     },
-    /// An active run with a longer task.
     TaskExtended,
-    /// An active run that waited for its user.
     Resumed,
-    /// An unchanged run.
     AlreadyOn,
 }
 
@@ -43,11 +37,9 @@ impl RunStart {
     }
 }
 
-/// A command that likely runs the project's tests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CheckOffer<'a> {
     pub command: &'a str,
-    /// The file that names the command.
     pub found_in: &'a str,
 }
 
@@ -136,7 +128,6 @@ fn no_check(offer: Option<CheckOffer>) -> String {
     }
 }
 
-/// For the model: a run that waited continues.
 pub fn run_goes_on(session: &Session, allowed_blocks: u32) -> String {
     format!(
         "The run goes on as it stood: {} of {allowed_blocks} continuations are used, and its task is the one that it \
@@ -145,7 +136,6 @@ pub fn run_goes_on(session: &Session, allowed_blocks: u32) -> String {
     )
 }
 
-/// The state cannot be written, so nothing holds the session.
 pub fn run_not_held(why: &str) -> String {
     format!(
         "[omo] NOT ON: the state of this session cannot be written ({}). The prompt goes to the model, and nothing \
@@ -154,7 +144,6 @@ pub fn run_not_held(why: &str) -> String {
     )
 }
 
-/// A repository that git refuses, with git's hint.
 pub fn repository_refused(why: &str, hint: &str) -> String {
     format!(
         "[omo] NOT ON: {} ({}). The prompt goes to the model, and nothing holds the session",
@@ -163,7 +152,6 @@ pub fn repository_refused(why: &str, hint: &str) -> String {
     )
 }
 
-/// A missing program of the plugin, without which nothing holds the session.
 pub fn hook_missing(program: &str) -> String {
     format!(
         "[omo] NOT HELD: {} cannot be run, so that no turn is continued. `omo doctor` says more",
@@ -184,7 +172,6 @@ pub fn not_in_plan_mode(is_armed: bool) -> String {
     )
 }
 
-/// A mistake in the user's configuration, or in omo.toml.
 pub fn config_problem(problem: &str) -> String {
     format!(
         "[omo] a setting is not as you wrote it: {}. `omo doctor` says more",

@@ -13,7 +13,6 @@ use crate::timestamp::Timestamp;
 
 /// Maximum columns of a segment, one for each character.
 pub const COLUMNS: usize = 80;
-/// Between parts, and before a segment.
 pub const SEPARATOR: &str = " · ";
 
 /// Largest number shown; only a foreign state exceeds it.
@@ -25,9 +24,7 @@ pub enum PartTone {
     Plain,
     Waits,
     Proved,
-    /// The run ended without proof.
     Unproved,
-    /// No continuation is left.
     Last,
 }
 
@@ -37,8 +34,7 @@ pub struct StatusPart {
     pub tone: PartTone,
 }
 
-/// The parts, in order; none without a run. An open `plan`, if sealed by omo, takes the place of
-/// the checks.
+/// None without a run. An open `plan`, if sealed by omo, takes the place of the checks.
 pub fn status_parts(
     session: &Session,
     plan: Option<&PlanRun>,

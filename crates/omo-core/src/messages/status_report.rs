@@ -15,8 +15,7 @@ use crate::stop::allowed_blocks;
 use crate::text::{format_age, sanitize};
 use crate::timestamp::Timestamp;
 
-/// The heading marks the text up to the next blank line as omo's own: a pasted status must not turn
-/// anything on.
+/// Marks the text below as omo's own: a pasted status must not turn anything on.
 pub const HEADING: &str = "[omo] status";
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -29,31 +28,23 @@ pub struct StatusReport {
     pub plan_run: Option<PlanRun>,
     pub task: Option<String>,
     pub started_at: Option<Timestamp>,
-    /// With the begin of the wait.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub awaited: Option<AwaitedWork>,
     pub blocks: u32,
     pub max_blocks: u32,
-    /// Of work.
     pub max_minutes: u32,
     pub phase: VerificationPhase,
-    /// With their last results.
     pub checks: Vec<Check>,
     /// Checks without the change: possibly known only after the verdict.
     #[serde(flatten)]
     pub comparison: ComparisonWords,
-    /// A claim needs a review as well.
     pub review_wanted: bool,
     pub attempts: u32,
-    /// Failed claims that end the run.
     pub max_attempts: u32,
     pub verdict: Option<UlwVerdict>,
-    /// The verdict in one line.
     pub headline: Option<String>,
-    /// Since the start.
     pub weakened: Vec<CheckWeakening>,
     pub last_decision: Option<LogEntry>,
-    /// Of each hook during the run.
     pub last_seen: Vec<SeenHook>,
     pub findings: Vec<String>,
 }
@@ -61,7 +52,6 @@ pub struct StatusReport {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct AwaitedWork {
-    /// In one line.
     pub what: String,
     pub since: Timestamp,
 }
@@ -75,10 +65,8 @@ pub enum UlwState {
     Off,
 }
 
-/// A hook with its last run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct SeenHook {
-    /// The client's name.
     pub event: &'static str,
     /// `null` for never in this run.
     pub at: Option<Timestamp>,
@@ -149,8 +137,7 @@ fn ulw_state(session: &Session) -> UlwState {
     }
 }
 
-/// `true` for a line that agrees with the session: the log bears no seal, so another end is not
-/// told.
+/// The log bears no seal: an end that the session does not have is not told.
 fn is_about(session: &Session, entry: &LogEntry) -> bool {
     let end = entry.decision.strip_prefix("end: ");
     end.is_none_or(|word| {

@@ -26,18 +26,15 @@ pub fn tokens_spent(session: &Session) -> String {
     )
 }
 
-/// For the model, beside plain words that stop a run.
 pub fn user_said_stop() -> String {
     "[omo] The user stopped the run: do nothing more of the task until they ask for it. This turn may end.".to_owned()
 }
 
-/// The turn of a question is not continued.
 pub fn answers_question() -> String {
     "[omo] your question is answered without continuations; your next prompt goes on with the run"
         .to_owned()
 }
 
-/// The user's next prompt answers a question.
 pub fn awaits_answer() -> String {
     "[omo] ultrawork waits for your answer to what it asks; nothing was counted. Your next prompt goes on, `ulw off` ends it."
         .to_owned()
@@ -54,13 +51,11 @@ pub fn run_stopped(was_armed: bool, plan: Option<&PlanRun>) -> String {
     stays.map_or_else(|| state.to_owned(), |stays| format!("{state} {stays}"))
 }
 
-/// `false` for slash commands, whose text the client does not put back into its input line
-/// (measured on 2.1.328).
+/// The client puts any other prompt back into its input line (measured on 2.1.328).
 pub fn stays_in_line(prompt: &str) -> bool {
     !prompt.trim_start().starts_with('/')
 }
 
-/// An answer, and the key that clears the line.
 pub fn with_way_to_clear(answer: &str) -> String {
     let blank = match answer {
         text if text.contains('\n') => "\n",
@@ -78,7 +73,6 @@ pub fn run_stopped_outside(reason: Option<&str>) -> String {
     format!("[omo] STOPPED by `omo stop`{why}. Nothing is continued until you type `ulw` again.")
 }
 
-/// The way out where the state cannot be written.
 pub fn run_stopped_unwritten(why: &str) -> String {
     format!(
         "[omo] the stop could not be written down ({}). While that lasts omo holds no session either; \
@@ -87,7 +81,6 @@ pub fn run_stopped_unwritten(why: &str) -> String {
     )
 }
 
-/// For the model, where a longer prompt turned the run off.
 pub fn run_stopped_context() -> String {
     format!(
         "{CONTRACT_MARK}\nThe user turned ultrawork off in this prompt. No turn is continued any more.\n</ultrawork-mode>"

@@ -7,7 +7,6 @@ use crate::timestamp::Timestamp;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RowWords {
-    /// The row's condition.
     pub when: &'static str,
     /// The user's way to another decision.
     pub change: &'static str,
@@ -80,7 +79,6 @@ pub fn row_words(row: StopRow) -> RowWords {
     RowWords { when, change }
 }
 
-/// `last` is the last decision about the session.
 pub fn why(last: Option<&LogEntry>, now: Timestamp) -> String {
     let Some(last) = last else {
         return "[omo] nothing was decided in this session yet\nchange it: `ulw <task>` begins a run".to_owned();

@@ -7,19 +7,15 @@ pub const USAGE: &str = "usage: /omo:check add [--name NAME] [--timeout SECONDS]
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CheckRequest {
-    /// An additional check.
     Add(Box<Check>),
-    /// The project's own test command.
     AddDetected {
         /// `None` for a name from the command.
         name: Option<String>,
         timeout_seconds: Option<u32>,
     },
     List,
-    /// By its name.
     Remove(String),
     Run,
-    /// The repository's commands, or an approval of them.
     Approve {
         /// Beginning of the digest of the content as shown.
         code: Option<String>,

@@ -77,7 +77,6 @@ const ASKING: [&str; 35] = [
     "comment", "pourquoi", "lequel",
 ];
 
-/// Words that ask for a yes or no.
 const ABOUT_FACTS: [&str; 8] = ["is", "are", "does", "do", "did", "has", "have", "were"];
 
 /// Beginnings of a question that proposes work, or asks for consent.

@@ -22,15 +22,11 @@ pub struct UlwOptions {
     /// The given bounds, as options replace them.
     pub limits: RunLimits,
     pub checks: Vec<Check>,
-    /// A claim needs a review as well.
     pub review: bool,
-    /// The comparison without the change.
     pub prove: ProveMode,
-    /// A task other than the session's.
     pub begins_anew: bool,
 }
 
-/// The refusal of a request, in one line for the user.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum UlwRefusal {
     /// `-h` or `--help`.
@@ -111,7 +107,6 @@ pub fn parse_around_keyword<'a>(
     options: &UlwOptions,
 ) -> Result<Option<UlwArguments<'a>>, UlwRefusal> {
     let [before, keyword, after] = prompt;
-    // `ulw: --check "cargo test"`
     let after = after
         .strip_prefix([',', ':', ';', '，', '：'])
         .filter(|rest| begins_with_option(rest))
@@ -128,7 +123,6 @@ pub fn parse_around_keyword<'a>(
         after
     };
     let (after, taken) = options_at_end(after, &taken).unwrap_or((after, taken));
-    // `fix the tests --check "cargo test" ulw`
     let (before, taken) = match options_at_end(before, &taken).filter(|_| after.trim().is_empty()) {
         Some((text, read)) => (before.get(..text.len() + 1).unwrap_or(text), read),
         None => (before, taken),

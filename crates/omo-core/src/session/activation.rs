@@ -8,7 +8,6 @@ use crate::limits::RunLimits;
 use crate::prompt::short_answer::is_to_go_on;
 use crate::timestamp::Timestamp;
 
-/// A request to start a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UlwActivation {
     pub trigger: UlwTrigger,
@@ -16,20 +15,15 @@ pub struct UlwActivation {
     pub task: Option<String>,
     pub prompt_id: Option<String>,
     pub limits: RunLimits,
-    /// Besides those of the user from earlier in the session.
     pub checks: Vec<Check>,
     pub review_wanted: bool,
-    /// A claim's checks must be red without the change.
     pub prove: ProveMode,
-    /// The commit that is checked out.
     pub base: Option<String>,
-    /// A task other than the session's.
     pub begins_anew: bool,
 }
 
 impl Session {
-    /// `true` where a request continues the session's task. A task that its user stopped ends with
-    /// a request for another one.
+    /// A task that its user stopped ends with a request for another one.
     pub fn keeps_task(&self, activation: &UlwActivation) -> bool {
         let names_task = activation
             .task

@@ -7,7 +7,6 @@ use crate::limits::RunLimits;
 use crate::review::{RejectedTree, RequestedReview, Review, ReviewVerdict, SettingsMark};
 use crate::timestamp::Timestamp;
 
-/// Maximum rejected work trees that are remembered.
 const MAX_REJECTIONS: usize = 256;
 const MAX_OBJECTIONS: usize = 8;
 const OBJECTION_CHARS: usize = 600;
@@ -16,26 +15,19 @@ const OBJECTION_CHARS: usize = 600;
 #[serde(rename_all = "camelCase", default)]
 pub struct ClaimVerification {
     pub phase: VerificationPhase,
-    /// Failed verifications.
     pub attempts: u32,
-    /// Failed verifications that end the run.
     pub max_attempts: u32,
     pub claimed_at: Option<Timestamp>,
     /// A claim needs a review as well; on unless its user turned it off.
     pub review_wanted: bool,
-    /// A claim's checks must be red without the change.
     pub prove: ProveMode,
     /// The scope of counted files, settled at the start of the run.
     pub scope: Option<String>,
     pub asked: Option<RequestedReview>,
     pub review: Option<Review>,
-    /// Since the run began.
     pub rejections: Vec<RejectedTree>,
-    /// The failure that the model was told last.
     pub failure: Option<ReportedFailure>,
-    /// Of the checks of the last claim.
     pub unusual: Vec<UnusualFact>,
-    /// Accepted by the user.
     pub accepted: Vec<UnusualFact>,
     /// The client's settings about reviewers at the start of the task; `None` from an older omo.
     pub settings: Option<Vec<SettingsMark>>,
@@ -107,7 +99,6 @@ impl ClaimVerification {
         }
     }
 
-    /// The rejection by the review that was asked for and has ended.
     pub fn pending_rejection(&self) -> Option<RejectedTree> {
         let (asked, review) = (self.asked.as_ref()?, self.review.as_ref()?);
         (review.verdict == ReviewVerdict::Rejected).then(|| RejectedTree {
@@ -117,26 +108,20 @@ impl ClaimVerification {
     }
 }
 
-/// The phase of a run before its verdict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum VerificationPhase {
-    /// Before a claim, or after a failed one.
     Working,
     #[serde(rename = "gates")]
     Checks,
-    /// A review is awaited.
     Review,
     Verified,
 }
 
-/// A failure on a work tree.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ReportedFailure {
-    /// In a few words.
     pub what: String,
     pub tree: Option<String>,
-    /// Times that the model was told.
     pub told: u32,
 }

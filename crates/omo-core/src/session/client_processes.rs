@@ -3,7 +3,6 @@
 use super::Session;
 use crate::request_source::ClientProcess;
 
-/// Maximum processes that are kept, the last ones.
 pub const MAX_CLIENTS: usize = 16;
 
 impl Session {

@@ -7,14 +7,12 @@ use serde::{Deserialize, Serialize};
 use crate::text::first_chars;
 use crate::timestamp::Timestamp;
 
-/// A plan run in its session's entry, which the command writes and seals.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct PlanRun {
     pub id: String,
     pub plan: String,
     pub total: u32,
-    /// Tasks that are proved done.
     pub passed: u32,
     pub failed: u32,
     /// Tasks that are done without proof; `None` from an older omo.
@@ -23,17 +21,14 @@ pub struct PlanRun {
     /// A reviewer has judged the whole; `None` from an older omo.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub is_reviewed: Option<bool>,
-    /// Tasks that wait for a failed one.
     pub blocked: u32,
     pub running: Option<String>,
-    /// The question to a person of a waiting run, in a few words.
     pub waits: Option<String>,
     /// The next command, such as `omo agent next`.
     pub next: String,
     /// The end in one word; `None` for an open run.
     pub ended: Option<String>,
     pub opened_at: Option<Timestamp>,
-    /// A person's last prompt since then.
     pub prompt_at: Option<Timestamp>,
     /// The user was not told of the end or the question; `None` from an older omo.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -49,9 +44,7 @@ pub const CANCELLED: &str = "cancelled";
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PlanRunStatus<'a> {
     Executes,
-    /// The question to a person.
     Waits(&'a str),
-    /// The end in one word.
     Ended(&'a str),
 }
 
@@ -69,12 +62,10 @@ impl PlanRun {
         }
     }
 
-    /// `true` without an end.
     pub fn is_open(&self) -> bool {
         self.ended.is_none()
     }
 
-    /// `true` where the user was not told of the end or the question.
     pub fn is_untold(&self) -> bool {
         self.is_untold == Some(true)
     }
@@ -98,8 +89,7 @@ impl PlanRun {
         }
     }
 
-    /// The run after `before`: the hooks' notes of the same run stay, and what happened since is to
-    /// be told.
+    /// The hooks' notes of the same run stay, and what happened since is to be told.
     #[must_use]
     pub fn following(self, before: Option<&Self>) -> Self {
         let before = before.filter(|before| before.id == self.id);
@@ -140,8 +130,7 @@ impl PlanRun {
     }
 }
 
-/// A typed command, for the program that the model starts: its arguments never pass through a
-/// shell.
+/// A typed command: its arguments never pass through a shell.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TypedCommand {
@@ -168,19 +157,15 @@ impl TypedCommand {
         })
     }
 
-    /// `true` for that command, typed shortly before `now`.
     pub fn is_recent(&self, name: &str, now: Timestamp) -> bool {
         let age = now.millis_since(self.at);
         self.name == name && age.is_some_and(|age| age <= ARGUMENTS_KEPT_MILLIS)
     }
 }
 
-/// A command of a plan, for its user's approval.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlannedCommand {
-    /// The task that it checks.
     pub task: String,
-    /// For a shell.
     pub command: String,
     /// Its folder, from the project's top; `None` for the top.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -15,7 +15,6 @@ pub enum EntryProvenance {
 }
 
 impl EntryProvenance {
-    /// Reason to distrust the entry.
     pub fn distrust_reason(self) -> Option<&'static str> {
         match self {
             Self::Own => None,
@@ -68,7 +67,6 @@ impl Session {
             })
     }
 
-    /// The entry to show: a foreign one is disowned.
     #[must_use]
     pub fn as_believed(&self, provenance: EntryProvenance, now: Timestamp) -> Self {
         let mut session = self.clone();

@@ -9,7 +9,6 @@ use crate::timestamp::Timestamp;
 /// Maximum minutes between two entries of a transcript that count as work.
 pub const LONGEST_STEP_MINUTES: u32 = 15;
 
-/// The begin of the turn that is not counted yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TurnBegin {
     At(Timestamp),
@@ -19,7 +18,6 @@ pub enum TurnBegin {
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TurnTime {
-    /// The model's first word in a turn without a prompt.
     pub rest_ended_at: Option<Timestamp>,
     pub idle_millis: u64,
 }
@@ -58,10 +56,8 @@ pub fn idle_millis(
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct UlwRest {
-    /// `None` for an ended rest.
     pub since: Option<Timestamp>,
     pub reason: RestReason,
-    /// Awaited work, for the user.
     #[serde(default)]
     pub awaited: Vec<String>,
 }
@@ -69,14 +65,10 @@ pub struct UlwRest {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum RestReason {
-    /// The next prompt has not come.
     TurnEnded,
-    /// Background work, an agent or a wakeup.
     AwaitsWork,
-    /// A question to the user.
     AwaitsAnswer,
     UsageLimit,
-    /// Another API error than a usage limit.
     ApiError,
 }
 
@@ -103,7 +95,6 @@ impl UlwRest {
 }
 
 impl UlwRun {
-    /// Start of the present idle time.
     pub(super) fn idle_since(&self) -> Option<Timestamp> {
         let paused = self.paused.as_ref().and_then(|pause| pause.at);
         let rests = self.rest.as_ref().and_then(|rest| rest.since);
@@ -112,7 +103,6 @@ impl UlwRun {
 }
 
 impl Session {
-    /// Begins a rest, or continues an open one.
     pub fn rest(&mut self, reason: RestReason, awaited: Vec<String>, now: Timestamp) {
         if self.is_armed() {
             let since = self
@@ -129,7 +119,6 @@ impl Session {
         }
     }
 
-    /// The begin of the turn that is not counted yet, if any.
     pub fn turn_begin(&self) -> Option<TurnBegin> {
         let run = self.active_run().filter(|run| run.paused.is_none())?;
         if let Some(since) = run.rest.as_ref().and_then(|rest| rest.since) {
@@ -155,7 +144,6 @@ impl Session {
         }
     }
 
-    /// Ends a rest, at a prompt or the end of the run.
     pub fn end_rest(&mut self, now: Timestamp) {
         let Some(rest) = self.ulw.rest.take() else {
             return;

@@ -5,12 +5,10 @@ use super::UlwRun;
 pub(crate) const TASK_CHARS: usize = 500;
 pub(crate) const TASK_BYTES: usize = 16 * 1024;
 const MAX_LATER_BYTES: usize = TASK_BYTES + 1024;
-/// Maximum later requests.
 const MAX_LATER: usize = 64;
 const LEFT_OUT: &str = "[omo] what was added here is not kept";
 
 impl UlwRun {
-    /// The whole task, as far as it is kept.
     pub fn full_task(&self) -> Option<&str> {
         self.whole_task.as_deref().or(self.task.as_deref())
     }
@@ -35,7 +33,6 @@ impl UlwRun {
         (self.task, self.whole_task, self.asked_later) = (task, whole, later);
     }
 
-    /// Adds the user's request: the task, or more of it.
     pub(super) fn add_request(&mut self, text: &str) {
         let text = kept_part(text);
         if self.task.is_none() {
@@ -61,8 +58,7 @@ impl UlwRun {
     }
 }
 
-/// The kept part of a text, and a note about the rest. Control characters would take six times
-/// their room.
+/// Control characters would take six times their room.
 fn kept_part(text: &str) -> String {
     let text: String = text
         .chars()

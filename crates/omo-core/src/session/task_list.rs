@@ -23,7 +23,6 @@ pub struct OpenTaskList {
     pub seal: Option<String>,
 }
 
-/// Maximum characters.
 const ID_CHARS: usize = 128;
 const GOAL_CHARS: usize = 200;
 const PHASE_CHARS: usize = 32;
@@ -40,7 +39,6 @@ impl OpenTaskList {
         })
     }
 
-    /// The same, within the bounds of a line.
     #[must_use]
     pub fn bounded(self) -> Self {
         Self {
@@ -51,7 +49,6 @@ impl OpenTaskList {
         }
     }
 
-    /// The line that its user types to resume it.
     pub(crate) fn resume_line(&self) -> String {
         let id = &self.id;
         match &*self.phase {

@@ -11,7 +11,6 @@ pub(crate) const MAX_WEAKENED: usize = 32;
 
 const WEAKENING_CHARS: usize = 160;
 
-/// A change by which a claim proves less.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct CheckWeakening {
@@ -21,22 +20,18 @@ pub struct CheckWeakening {
     pub what: String,
 }
 
-/// The author of a change of a run's judges.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum ChangedBy {
-    /// A line that the user typed in the client.
     Typed,
     /// `omo` at a terminal, with a person's answer.
     Terminal,
-    /// A process below no client and no person.
     Detached,
     /// omo itself, which could not keep the run's judges.
     Omo,
 }
 
 impl ChangedBy {
-    /// `true` for a person, as far as can be told.
     pub fn is_person(self) -> bool {
         matches!(self, Self::Typed | Self::Terminal)
     }
@@ -52,9 +47,7 @@ impl ChangedBy {
 }
 
 impl Session {
-    /// Keeps weakenings until a run was verified. A run that is turned on again stays the same run:
-    /// what it is held to less is named as well. Nothing is named of a task that another one
-    /// replaces.
+    /// Keeps weakenings of the same task until a run was verified, and names new ones.
     pub(super) fn keep_weakened(&mut self, earlier: &Self, is_same_task: bool, now: Timestamp) {
         let by = if self.ulw.trigger == Some(UlwTrigger::Cli) {
             ChangedBy::Terminal
@@ -131,7 +124,6 @@ impl Session {
         self.checks.iter().any(|check| self.needs_proof(check))
     }
 
-    /// Replaces the checks, and notes what that weakens.
     pub fn change_checks(&mut self, checks: Vec<Check>, by: ChangedBy, now: Timestamp) {
         let old = std::mem::replace(&mut self.checks, checks);
         for what in session_check::describe_weakening(&old, &self.checks, by == ChangedBy::Detached)
@@ -160,7 +152,6 @@ impl Session {
         lines
     }
 
-    /// Names the checks under an approval without a known person.
     pub fn note_unproved_approval(&mut self, by: ChangedBy, at: Timestamp) {
         if by.is_person() {
             return;
@@ -183,8 +174,7 @@ impl Session {
         }
     }
 
-    /// Notes that a claim proves less. A change before a run, or after a verified one, weakens
-    /// nothing.
+    /// A change before a run, or after a verified one, weakens nothing.
     pub fn note_weakening(&mut self, by: ChangedBy, what: &str, now: Timestamp) {
         let has_run = self.is_armed()
             || self

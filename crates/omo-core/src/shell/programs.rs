@@ -17,32 +17,24 @@ pub enum Role {
     Shell,
     /// A program that runs a script by its path, or from standard input.
     Interpreter,
-    /// A program that runs tasks or code of the project.
     TaskRunner,
-    /// A command of one word that checks something.
     TestRunner,
     /// A command that cannot fail, or that only describes the machine.
     Idle,
-    /// A command that prints files or its input.
     Printer,
-    /// A program that judges output.
     OutputJudge,
     /// A program that reads, compares or compiles files, without running them or tests.
     Reader,
     /// A builtin that sets variables for the commands behind it.
     VariableSetter,
-    /// A word that may begin a script.
     ScriptStart,
     /// A builtin that sets the folder or the environment of the next command.
     Context,
-    /// A program at the start of a plan's command.
     PlanCommand,
     /// A [`Role::PlanCommand`] that is a word of sentences as well.
     PlanWord,
-    /// A program at the start of a pasted command.
     PromptCommand,
-    /// A [`Role::PromptCommand`] that is a word of sentences: only a sign of a shell makes it a
-    /// command.
+    /// A [`Role::PromptCommand`] of sentences: only a sign of a shell makes it a command.
     PromptWord,
 }
 
@@ -231,7 +223,6 @@ pub fn is_wrapper(name: &str, arguments: &[impl AsRef<str>]) -> bool {
     }
 }
 
-/// A command behind its wrappers.
 pub fn without_wrappers<W: AsRef<str>>(words: &[W]) -> &[W] {
     let Some((program, arguments)) = words.split_first() else {
         return words;

@@ -6,10 +6,8 @@ use std::str::Chars;
 use super::{Joint, Part, PartKind};
 use crate::shell::programs::{Role, has_role, program_name};
 
-/// Maximum levels of groups and substitutions.
 pub(super) const MAX_DEPTH: usize = 40;
 
-/// A here-document whose lines follow.
 struct Waiting {
     end: String,
     strips_tabs: bool,
@@ -37,7 +35,6 @@ enum WordPlace {
     HereString,
 }
 
-/// The present command, behind those before it.
 #[derive(Default)]
 struct Building {
     parts: Vec<Part>,
@@ -50,7 +47,6 @@ struct Building {
     place: WordPlace,
     braces: usize,
     is_piped: bool,
-    /// Shells among the command's words.
     shells: usize,
     /// Index of the group that ended right before: redirections and a joint may follow.
     ended_group: Option<usize>,
@@ -73,7 +69,6 @@ impl Building {
             WordPlace::Input => self.inputs.push(word),
             WordPlace::HereString => {
                 self.inputs.push(word.clone());
-                // Its words are those of the program behind.
                 if self
                     .words
                     .iter()
@@ -159,7 +154,6 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// The parts up to `end`, or to the end of the text.
     pub(super) fn parts(&mut self, end: Option<char>) -> Vec<Part> {
         let mut building = Building::default();
         while let Some(char) = self.chars.next() {
@@ -291,8 +285,7 @@ impl<'t> Reader<'t> {
         open.count() > 0
     }
 
-    /// A shell runs the here-documents of its pipeline, and the words that the last command before
-    /// it writes.
+    /// A shell runs here-documents of its pipeline, and what the last command before it writes.
     fn end_command(&mut self, building: &mut Building, joint: Joint) {
         self.end_word(building);
         if building.is_piped && building.shells > 0 {
@@ -523,7 +516,6 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// Commands within a text that is no command.
     fn substitutions(&mut self) -> Vec<Part> {
         let mut building = Building::default();
         while let Some(char) = self.chars.next() {

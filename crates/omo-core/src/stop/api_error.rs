@@ -23,7 +23,6 @@ pub fn pause_reason(error: &str) -> Option<PauseReason> {
         .then_some(PauseReason::ApiError)
 }
 
-/// The rest that an error causes.
 pub fn rest_reason(error: Option<&str>) -> RestReason {
     match error {
         Some("rate_limit" | "rate_limit_error" | "usage_limit") => RestReason::UsageLimit,

@@ -11,13 +11,10 @@ use crate::session::Session;
 use crate::session::claim_state::{ClaimVerification, ReportedFailure, VerificationPhase};
 use crate::timestamp::Timestamp;
 
-/// The worth of a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ClaimJudgement {
-    /// All checks are green and the review verified, as far as they exist, on the present work
-    /// tree.
+    /// On the present work tree, by all checks and the review, as far as they exist.
     Verified,
-    /// Without a check and a review.
     NothingToJudgeBy,
     /// A red check, a rejection, or a review that was asked for and not had.
     Failed,
@@ -54,15 +51,10 @@ pub struct ClaimFindings {
     pub environment: Vec<String>,
     /// About the reviewer's settings, hooks and material.
     pub reviewer_facts: Vec<UnusualFact>,
-    /// Lines about the agreement that came.
     pub review_notes: Vec<String>,
-    /// The reason why the agreement does not count.
     pub refusal: Option<AgreementRefusal>,
-    /// The checks without the change.
     pub counterfactual: Counterfactual,
-    /// Seconds of waiting besides the claim's own checks.
     pub waited_seconds: u64,
-    /// The scope of the files of the id.
     pub files_scope: Option<String>,
     pub left_out: Vec<String>,
     /// The verified difference as a reviewer reads it, if known.
@@ -84,7 +76,6 @@ impl ClaimFindings {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReviewMaterial {
     pub path: String,
-    /// Of the material.
     pub digest: String,
 }
 
@@ -110,16 +101,12 @@ impl CheckResult {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClaimOutcome {
     pub judgement: ClaimJudgement,
-    /// Objections, and the state of the review.
     pub reason: ClaimReason,
     pub findings: ClaimFindings,
-    /// For a wanted review.
     pub material: Option<ReviewMaterial>,
-    /// By the review that came.
     pub rejection: Option<RejectedTree>,
 }
 
-/// The reason of a judgement.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ClaimReason {
     None,
@@ -130,24 +117,17 @@ pub enum ClaimReason {
     Unusual(Vec<UnusualFact>),
     TreeChanged,
     FilesUnreadable,
-    /// The review's objections.
     Rejected(String),
-    /// A review without a verdict.
     NoVerdict,
-    /// A review whose last line is no verdict.
     UnclearVerdict,
-    /// An agreement that does not count.
     NotCounted(AgreementRefusal),
-    /// The work cannot be shown to a reviewer.
     NotShown(String),
-    /// The review verified other files.
     StaleReview,
     /// Facts of the comparison that the reviewer was not shown.
     UnseenFacts,
     FirstReview,
 }
 
-/// Judges a claim, or a review.
 pub fn judge_claim(session: &Session, findings: ClaimFindings) -> ClaimOutcome {
     let verification = &session.verification;
     let checks = &findings.checks;
@@ -156,7 +136,6 @@ pub fn judge_claim(session: &Session, findings: ClaimFindings) -> ClaimOutcome {
     } else if checks.iter().any(|check| !check.is_green()) {
         (ClaimJudgement::Failed, ClaimReason::RedChecks)
     } else if findings.tree.is_none() {
-        // Unknown facts count against the claim.
         (ClaimJudgement::Failed, ClaimReason::FilesUnreadable)
     } else if findings.tree_changed {
         (ClaimJudgement::Failed, ClaimReason::TreeChanged)
@@ -382,7 +361,6 @@ impl ClaimOutcome {
         }
     }
 
-    /// Writes the checks' results, a failed claim and the state of the review into the session;
     /// `offset` is the end of the transcript.
     pub fn record(&self, session: &mut Session, now: Timestamp, offset: u64) {
         for result in self

@@ -7,16 +7,13 @@ use std::fmt::Write;
 
 use super::pluralize;
 
-/// Maximum characters of commands that a session is asked about at once: the client cuts the output
-/// of a slash command at 30,000.
+/// Shown at once to a session: the client cuts a slash command's output at 30,000.
 pub(crate) const APPROVAL_CHARS: usize = 20_000;
-/// Characters of a row.
 const COLUMNS: usize = 72;
 /// A longer run of blanks is counted: it could push what follows out of sight.
 const MAX_BLANKS: usize = 16;
 
-/// A text between backticks where that shows all of it, and in rows indented with `margin`
-/// otherwise.
+/// Between backticks where that shows all of it, otherwise in rows below `margin`.
 pub fn show_whole(text: &str, margin: &str) -> String {
     if is_plain_text(text) {
         format!("`{text}`")
@@ -69,8 +66,7 @@ pub fn paste_form(command: &str, max: usize) -> String {
     }
 }
 
-/// A command on one line; with line breaks, invisible characters or tags, it is the argument of a
-/// shell.
+/// On one line; with line breaks, invisible characters or tags, an argument of a shell.
 pub fn typed_form(command: &str) -> String {
     let has_tag = has_tag(command);
     if command.chars().all(is_seen_whole) && !has_tag {
@@ -150,7 +146,6 @@ fn is_tag_name_char(char: char) -> bool {
     char.is_ascii_alphanumeric() || matches!(char, '-' | '_' | ':')
 }
 
-/// Code in Markdown, between more backticks than `text` holds in a row.
 fn code_span(text: &str) -> String {
     let mut longest = 0;
     let mut run = 0;
@@ -167,8 +162,7 @@ fn code_span(text: &str) -> String {
     format!("{fence}{gap}{text}{gap}{fence}")
 }
 
-/// `false` for invisible characters, those written from right to left, and lookalikes of shell
-/// punctuation.
+/// `false` for invisible and right-to-left characters, and lookalikes of shell punctuation.
 fn is_visible(char: char) -> bool {
     match char {
         ' '..='~' => true,

@@ -4,8 +4,7 @@ pub fn is_glob(part: &str) -> bool {
     part.contains(['*', '?', '[']) || has_alternatives(part)
 }
 
-/// Alternatives or a range, such as `{a,b}` and `{1..9}`; the braces of `users_{id}.yaml` are
-/// letters.
+/// Such as `{a,b}` and `{1..9}`; the braces of `users_{id}.yaml` are letters.
 fn has_alternatives(part: &str) -> bool {
     let (mut depth, mut innermost) = (0_usize, None);
     for (at, char) in part.char_indices() {
@@ -35,8 +34,7 @@ fn is_range(inside: &str) -> bool {
         })
 }
 
-/// A match of `name` with `pattern`. `[id]` matches the folder of that name, `i` and `d`;
-/// alternatives match anything.
+/// `[id]` matches the folder of that name, `i` and `d`; alternatives match anything.
 pub fn matches_glob(pattern: &str, name: &str) -> bool {
     pattern == name
         || matches_letters(pattern, name, true)

@@ -119,7 +119,6 @@ pub(crate) fn comments(text: &str) -> Vec<Range<usize>> {
     found
 }
 
-/// Offset of `needle` at or after `from`.
 pub(crate) fn find(text: &str, needle: &str, from: usize) -> Option<usize> {
     let rest = text.as_bytes().get(from..)?;
     memmem::find(rest, needle.as_bytes()).map(|at| from + at)
@@ -221,7 +220,6 @@ pub(crate) fn quotations(text: &str) -> Vec<Range<usize>> {
     found
 }
 
-/// The first byte of a quotation mark, or a line's end, which closes some of them.
 fn may_be_a_mark(byte: u8) -> bool {
     matches!(byte, b'\n' | b'"' | b'\'' | 0xc2 | 0xe2 | 0xe3 | 0xef)
 }

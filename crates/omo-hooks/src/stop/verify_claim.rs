@@ -39,8 +39,7 @@ use crate::runtime::{HookContext, SessionEntry};
 
 const GIT_SLACK: Duration = Duration::from_secs(30);
 
-/// Wait of a claim besides its own checks: for the baseline, with which they may share a port or a
-/// file, and for the comparison.
+/// For the baseline, with which a check may share a port or a file, and for the comparison.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Judges the claim of a session whose entry is omo's own; `None` where its run ended meanwhile.
@@ -260,7 +259,6 @@ fn run_without_change(
     asked.unwrap_or_else(|error| Counterfactual::Failed(error.to_string()))
 }
 
-/// A reviewer works beside the comparison: its agreement waits for the rest.
 fn patience_beside_review(session: &Session, tree: &str, without_review: Duration) -> Duration {
     let verification = &session.verification;
     if !verification.review_wanted {
@@ -282,8 +280,7 @@ fn patience_beside_review(session: &Session, tree: &str, without_review: Duratio
     })
 }
 
-/// The environment of the run's start; `None` for a lost one. An older omo kept none and took the
-/// present one.
+/// `None` for a lost one. An older omo kept none and took the present one.
 pub(super) fn run_environment(
     state_home: Option<&Path>,
     id: &SessionId,
@@ -400,7 +397,6 @@ fn write_material(
     })
 }
 
-/// The findings, with copies of the logs beside the material.
 fn with_copied_logs(
     findings: &ClaimFindings,
     logs: &GuardedFolder,
@@ -433,12 +429,10 @@ fn changes_of_run(
     )
 }
 
-/// A reviewer's agreement, judged by the client's record.
 #[derive(Default)]
 struct JudgedReading {
     refusal: Option<AgreementRefusal>,
     hooks: Vec<HookIntervention>,
-    /// Copies of files that were not read in full.
     unread: Vec<String>,
 }
 
@@ -502,7 +496,6 @@ fn judge_reading(
     })
 }
 
-/// Files whose copy was not read in full.
 fn unread_copies(place: &SessionEntry, given: &AgentStart) -> Vec<String> {
     let folder = place
         .folder()
@@ -609,7 +602,6 @@ pub(super) fn present_tree_id(context: &HookContext, session: &Session) -> Optio
     state.map(|state| state.id)
 }
 
-/// The review by the transcript, where the event of its end was not seen.
 fn look_for_review(session: &mut Session, input: &HookInput) {
     let verification = &mut session.verification;
     let (Some(asked), Some(path)) = (&verification.asked, input.transcript_path.as_deref()) else {

@@ -121,7 +121,6 @@ fn add_check(
     })
 }
 
-/// Of the last claim.
 fn accept_checks(context: &HookContext, name: Option<&str>) -> Result<String, HookError> {
     change_session(context, |session| {
         let accepted = session.accept_unusual(name, ChangedBy::Typed, context.env.now);
@@ -174,7 +173,6 @@ fn list_approvals(context: &HookContext, root: &Path, plans: &[PendingApproval])
     }
 }
 
-/// The commands of the file, or a refusal of too many.
 fn approval_text(context: &HookContext, repository: &RepositoryConfig) -> String {
     let shown = approval_request(
         &repository.checks,
@@ -221,8 +219,7 @@ fn approve_file(
         Ok(shown) => shown,
         Err(refusal) => return Ok(refusal),
     };
-    // A content with the same beginning of its digest could only be searched for, and its user
-    // would have to type the code.
+    // Another content with this beginning could only be searched for, and its code must be typed.
     if typed.len() < CODE_CHARS || !repository.digest.starts_with(typed) {
         return Ok(format!(
             "{}\n{shown}",

@@ -35,7 +35,6 @@ use omo_state::trust::GivenApproval;
 use super::{PromptContext, status_line_prompt};
 use crate::runtime::{HookContext, HookError};
 
-/// The client waits for five seconds in all.
 const SCOPE_LIMIT: Duration = Duration::from_secs(3);
 /// Of git's answer about a repository of another user, before the files are looked at.
 const OWNER_LIMIT: Duration = Duration::from_secs(1);
@@ -185,7 +184,6 @@ fn missing_programs(context: &HookContext, checks: &[Check]) -> Vec<String> {
         .collect()
 }
 
-/// Git's answer about the repository's owner, within [`OWNER_LIMIT`].
 fn ask_for_owner(root: &Path) -> Result<(), DubiousOwnership> {
     let Some(repository) = ForeignRepository::find(root) else {
         return Ok(());
@@ -196,7 +194,6 @@ fn ask_for_owner(root: &Path) -> Result<(), DubiousOwnership> {
     answer
 }
 
-/// The project's test command, for a run without checks.
 fn check_offer(prompt: &PromptContext, session: &Session) -> Option<CheckOffer<'static>> {
     let root = prompt
         .context
@@ -297,8 +294,7 @@ fn write_activation(
     })
 }
 
-/// Settles the scope of counted files. Where git is late nothing is settled: more files count,
-/// never fewer.
+/// Where git is late nothing is settled: more files count, never fewer.
 fn settle_scope(context: &HookContext) -> Option<String> {
     let (root, state_home) = (context.root.clone()?, context.env.state_home.clone());
     watchdog::extend_limit(SCOPE_LIMIT + Duration::from_secs(1));
@@ -322,8 +318,7 @@ fn settle_scope(context: &HookContext) -> Option<String> {
 /// The client gives the hook five seconds.
 const RECORDING_LIMIT: Duration = Duration::from_millis(3_500);
 
-/// Records the files of the start, and has the checks counted in the background. Its user was
-/// answered already: late records or counts are told by the review and the verdict.
+/// Its user was answered already: late records or counts are told by the review and the verdict.
 pub(super) fn record_and_count(context: &HookContext, transcript: Option<&Path>) {
     let (Some(root), Some(home), Some(id)) =
         (&context.root, &context.env.state_home, &context.session_id)
@@ -351,7 +346,6 @@ pub(super) fn record_and_count(context: &HookContext, transcript: Option<&Path>)
     }
 }
 
-/// The trace of another tool whose loop may be on here.
 fn other_loop(root: &Path) -> Option<&'static str> {
     const TRACES: [&str; 3] = [
         ".claude/ralph-loop.local.md",

@@ -12,7 +12,6 @@ use toml::de::{DeTable, DeValue};
 pub struct CheckTables {
     /// Each with its only project, if it names one.
     pub checks: Vec<(Check, Option<PathBuf>)>,
-    /// With their byte ranges.
     pub problems: Vec<(Range<usize>, String)>,
 }
 
@@ -93,7 +92,6 @@ impl CheckTables {
                 "`check.project` must be an absolute path".to_owned(),
             ));
         }
-        // A missing name comes from the command.
         let named = Check::new(name.as_deref(), &check.command, origin).map(|named| Check {
             name: named.name,
             ..check

@@ -18,7 +18,6 @@ const NUMBERS: [(&str, u32); 4] = [
 ];
 const MAX_NAME: usize = 40;
 
-/// Settings of a launcher, by name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LauncherTable {
     pub texts: BTreeMap<String, String>,
@@ -28,12 +27,10 @@ pub struct LauncherTable {
 #[derive(Debug, Default)]
 pub struct LauncherTables {
     pub launchers: BTreeMap<String, LauncherTable>,
-    /// With their byte ranges.
     pub problems: Vec<(Range<usize>, String)>,
 }
 
-/// One with a problem is left out: half a launcher would start workers in another way than its user
-/// meant.
+/// A table with a problem is left out: half a launcher would start workers in another way.
 pub fn read(value: &Spanned<DeValue>) -> LauncherTables {
     let mut read = LauncherTables::default();
     let Some(table) = value.get_ref().as_table() else {
@@ -122,7 +119,6 @@ fn whole_number(value: &Spanned<DeValue>) -> Option<u32> {
     u32::from_str_radix(number.as_str(), number.radix()).ok()
 }
 
-/// A file of such tables alone, as omo brings one.
 pub fn parse(text: &str) -> Option<BTreeMap<String, LauncherTable>> {
     let table = DeTable::parse(text).ok()?;
     let (_, value) = table

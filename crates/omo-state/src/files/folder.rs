@@ -17,7 +17,6 @@ use crate::platform::{self, Directory, Purpose, Trouble};
 
 const STATE_PARTS: [&str; 2] = [".sisyphus", "cc-omo"];
 const USER_PARTS: [&str; 1] = ["omo"];
-/// Of a hook that reads.
 const LONGEST_READ_MILLIS: i64 = 2_000;
 
 #[derive(Debug, thiserror::Error)]
@@ -29,24 +28,17 @@ pub enum FolderError {
         path: PathBuf,
         source: io::Error,
     },
-    /// Something else in the place of a file or folder.
     #[error("{path} is {what}, which omo does not touch")]
-    Refused {
-        path: PathBuf,
-        /// Such as a link.
-        what: &'static str,
-    },
+    Refused { path: PathBuf, what: &'static str },
 }
 
-/// An open folder, whose files are reached through its handle.
 #[derive(Debug)]
 pub struct GuardedFolder {
     directory: Directory,
     path: PathBuf,
 }
 
-/// The folder that keeps a project's state from being written: the state folder, or the nearest one
-/// above it.
+/// The state folder, or the nearest one above it, if it cannot be written.
 pub fn unwritable_folder(root: &Path) -> Option<PathBuf> {
     let folder = STATE_PARTS
         .iter()
@@ -86,14 +78,12 @@ impl GuardedFolder {
         Self::create_parts(state_home, parts)
     }
 
-    /// A folder below `top`, if it exists. Links on the way to `top` are its user's affair; below
-    /// it they are refused.
+    /// Links on the way to `top` are its user's affair; below it they are refused.
     pub fn open_below(top: &Path, parts: &[&str]) -> Result<Option<Self>, FolderError> {
         Self::open_parts(top, parts)
     }
 
-    /// [`GuardedFolder::open_below`], made where missing, the last one for its owner alone; `top`
-    /// must exist.
+    /// [`GuardedFolder::open_below`], made where missing; `top` must exist.
     pub fn create_below(top: &Path, parts: &[&str]) -> Result<Self, FolderError> {
         Self::create_parts(top, parts)
     }
@@ -107,8 +97,7 @@ impl GuardedFolder {
         }
     }
 
-    /// The folder below `root`, made where missing: readable by its owner alone, with a
-    /// `.gitignore`.
+    /// Made where missing: readable by its owner alone, with a `.gitignore`.
     pub fn create_state(root: &Path) -> Result<Self, FolderError> {
         let folder = Self::create_parts(root, &STATE_PARTS)?;
         if folder.directory.lacks(".gitignore") {
@@ -158,7 +147,6 @@ impl GuardedFolder {
             .unwrap_or(&self.path)
     }
 
-    /// For messages.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -168,8 +156,7 @@ impl GuardedFolder {
         Ok(self.read_from(name, 0, limit)?.map(|(_, bytes)| bytes))
     }
 
-    /// [`GuardedFolder::read`] from `offset` on, and where it begins: a shorter file was replaced,
-    /// and is read from its start.
+    /// [`GuardedFolder::read`] from `offset` on, or from the start of a file that was replaced.
     pub fn read_from(
         &self,
         name: &str,
@@ -191,7 +178,6 @@ impl GuardedFolder {
         Ok(Some((start, bytes)))
     }
 
-    /// The last `most` bytes; `None` without a file.
     pub fn read_end(&self, name: &str, most: u64) -> Result<Option<Vec<u8>>, FolderError> {
         let Some((file, size)) = self.open_to_read(name)? else {
             return Ok(None);
@@ -227,8 +213,7 @@ impl GuardedFolder {
         })
     }
 
-    /// Replaces a file, whole or not at all. The temporary file has a fixed name: writers hold the
-    /// lock, and a killed one's leftover is cleared by the next.
+    /// Whole or not at all. The name of the temporary file is fixed: the next writer clears it.
     pub fn replace(&self, name: &str, bytes: &[u8]) -> Result<(), FolderError> {
         let temporary = format!("{name}.tmp");
         let file = self.create_file(&temporary)?;
@@ -267,8 +252,7 @@ impl GuardedFolder {
         self.write_and_place(&old, file, pieces, || self.directory.exchange(&old, name))
     }
 
-    /// Opens the file that had a name before, and tells its size; `None` for a foreign one, or one
-    /// that may still be read.
+    /// `None` for a foreign file, or one that may still be read.
     fn open_unread(&self, old: &str, name: &str, now: Timestamp) -> Option<(File, u64)> {
         let written = self.directory.written_at(name)?;
         let since = Timestamp::from_millis(written.checked_mul(1_000)?.checked_add(999)?);
@@ -412,12 +396,10 @@ impl GuardedFolder {
         Ok(file)
     }
 
-    /// Replaces whatever has the new name.
     pub fn rename(&self, from: &str, to: &str) -> Result<(), FolderError> {
         self.with_path("rename", from, self.directory.rename(from, to))
     }
 
-    /// No error without a file.
     pub fn remove(&self, name: &str) -> Result<(), FolderError> {
         match self.directory.remove(name) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),

@@ -27,7 +27,6 @@ fn in_two_steps(new: &Path, place: &Path) -> io::Result<()> {
     fs::rename(&aside, new)
 }
 
-/// The old folder's place for a moment, which [`clear_leftovers`] clears.
 fn aside(new: &Path) -> PathBuf {
     let mut name = OsString::from(new);
     name.push(".old");

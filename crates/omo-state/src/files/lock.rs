@@ -10,20 +10,16 @@ use crate::files::folder::{FolderError, GuardedFolder};
 /// A hook's wait; without the lock it lets the session be.
 pub const DEADLINE: Duration = Duration::from_millis(250);
 
-/// Of a hook, between two tries.
 const PAUSE: Duration = Duration::from_millis(1);
-/// Of a command, between two tries. A free lock goes to the process that asks next: beside twenty
-/// hooks a command would not get it for seconds, and a person who ends a run goes first.
+/// A free lock goes to the process that asks next: a person's command comes before hooks.
 const COMMAND_PAUSE: Duration = Duration::from_micros(100);
 
 pub const NAME: &str = "runtime.lock";
 
 #[derive(Debug, thiserror::Error)]
 pub enum LockError {
-    /// Held by another process all the time.
     #[error("the lock of the state was held by another process for {0:?}")]
     Busy(Duration),
-    /// The file system cannot lock, or refuses to.
     #[error("lock the state: {0}")]
     Io(#[from] io::Error),
     #[error(transparent)]

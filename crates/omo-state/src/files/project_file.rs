@@ -16,12 +16,10 @@ pub enum ProjectFileError {
         path: PathBuf,
         source: io::Error,
     },
-    /// A link or the like on the way, or at the end.
     #[error("{path} {what}; omo leaves it as it is")]
     Refused { path: PathBuf, what: String },
 }
 
-/// A file of a project, by its path from the top.
 #[derive(Clone, Debug)]
 pub struct ProjectFile {
     root: PathBuf,
@@ -85,7 +83,6 @@ impl ProjectFile {
         let _ = fs::remove_file(&probe);
         for done in [new_file(&probe).map(drop), fs::remove_file(&probe)] {
             match done {
-                // Of another process that checks at the same time.
                 Err(error)
                     if matches!(error.kind(), ErrorKind::AlreadyExists | ErrorKind::NotFound) => {}
                 Err(source) => return Err(io_error("write in", deepest, source)),
@@ -95,7 +92,6 @@ impl ProjectFile {
         Ok(())
     }
 
-    /// Makes the folders on the way.
     pub fn replace(&self, bytes: &[u8]) -> Result<(), ProjectFileError> {
         self.replace_if(bytes, || true).map(drop)
     }
@@ -141,7 +137,6 @@ impl ProjectFile {
         bytes: &[u8],
         is_meant: impl FnOnce() -> bool,
     ) -> Result<bool, ProjectFileError> {
-        // Of a process that was killed.
         let _ = fs::remove_file(temporary);
         let mut file =
             new_file(temporary).map_err(|source| io_error("create", temporary, source))?;

@@ -7,8 +7,7 @@ use std::path::Path;
 pub use crate::platform::Links;
 use crate::platform::{Opened, open_for_reading};
 
-/// `None` where something else has the name; links are followed. A FIFO does not block, and a
-/// terminal does not become this process's.
+/// `None` where something else has the name. A FIFO does not block; links are followed.
 pub fn open(path: &Path) -> io::Result<Option<File>> {
     Ok(match open_for_reading(path, Links::Followed)? {
         Opened::File(file) => Some(file),
@@ -24,7 +23,6 @@ pub fn open_unlinked(path: &Path) -> io::Result<Option<File>> {
     })
 }
 
-/// The first `limit` bytes of a regular file, as far as they can be read.
 pub fn read_beginning(path: &Path, limit: u64) -> Vec<u8> {
     let mut bytes = Vec::new();
     if let Ok(Some(file)) = open(path) {

@@ -20,8 +20,7 @@ pub(crate) const PROGRAM_ENDINGS: [&str; 1] = [""];
 const TOP: OFlags = OFlags::DIRECTORY
     .union(OFlags::CLOEXEC)
     .union(OFlags::RDONLY);
-/// `NONBLOCK`, so that a FIFO does not block, and `NOCTTY`, so that a terminal does not become
-/// ours.
+/// `NONBLOCK` for FIFOs, and `NOCTTY`: a terminal must not become ours.
 const FILE: OFlags = OFlags::CLOEXEC
     .union(OFlags::NONBLOCK)
     .union(OFlags::NOCTTY);
@@ -58,8 +57,7 @@ impl UnixDirectory {
     pub(crate) fn make_private(&self) {
         let mode = fstat(&self.0).map(|stat| Mode::from_raw_mode(stat.st_mode));
         if mode.is_ok_and(|mode| mode != Mode::RWXU) {
-            // Another program made it, or gave others rights; where these cannot be taken away it
-            // is used as it is.
+            // Another program may have given others rights, which cannot always be taken away.
             let _ = rustix::fs::fchmod(&self.0, Mode::RWXU);
         }
     }
@@ -105,8 +103,7 @@ impl UnixDirectory {
         Ok(renameat(&self.0, from, &self.0, to)?)
     }
 
-    /// Exchanges the names of two files in one step. Without a second file, or on a file system
-    /// that cannot, the first takes the name.
+    /// In one step; without a second file, or a fitting file system, the first takes the name.
     pub(crate) fn exchange(&self, from: &str, to: &str) -> io::Result<()> {
         let exchanged = renameat_with(&self.0, from, &self.0, to, RenameFlags::EXCHANGE);
         Ok(exchanged.or_else(|_| renameat(&self.0, from, &self.0, to))?)
@@ -124,7 +121,6 @@ impl UnixDirectory {
         Ok(rustix::fs::fsync(&self.0)?)
     }
 
-    /// Names of entries in Unicode.
     pub(crate) fn names(&self) -> io::Result<Vec<String>> {
         let mut names = Vec::new();
         for entry in retry_on_intr(|| rustix::fs::Dir::read_from(&self.0))? {
@@ -189,8 +185,7 @@ pub(crate) fn open_for_reading(path: &Path, links: Links) -> io::Result<Opened> 
     })
 }
 
-/// Time of creation. The standard library asks for it only with glibc, and an approval must hold
-/// for every build.
+/// The standard library asks for it only with glibc; an approval must hold for every build.
 #[cfg(target_os = "linux")]
 pub(crate) fn made_at(path: &Path) -> Option<SystemTime> {
     use rustix::fs::{AtFlags, CWD, StatxFlags, statx};
@@ -245,8 +240,7 @@ pub fn may_write(folder: &Path) -> bool {
     rustix::fs::access(folder, Access::WRITE_OK | Access::EXEC_OK).is_ok()
 }
 
-/// Gives rights to remove a folder that its owner may not write, as tools keep downloads. No link
-/// is followed.
+/// For folders that their owner may not write, as tools keep downloads. No link is followed.
 pub fn make_removable(folder: &Path) {
     if folder.symlink_metadata().is_ok_and(|found| found.is_dir()) {
         let _ = fs::set_permissions(folder, Permissions::from_mode(0o700));

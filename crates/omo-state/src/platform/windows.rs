@@ -18,7 +18,6 @@ pub(crate) const PROGRAM_ENDINGS: [&str; 5] = ["", ".exe", ".cmd", ".bat", ".com
 const FILE_SHARE_READ: u32 = 1;
 const FILE_SHARE_WRITE: u32 = 2;
 const FILE_ATTRIBUTE_REPARSE_POINT: u32 = 0x400;
-/// Needed to open a folder.
 const FILE_FLAG_BACKUP_SEMANTICS: u32 = 0x0200_0000;
 const FILE_FLAG_OPEN_REPARSE_POINT: u32 = 0x0020_0000;
 
@@ -173,8 +172,7 @@ fn is_link(meta: &fs::Metadata) -> bool {
     meta.file_attributes() & FILE_ATTRIBUTE_REPARSE_POINT != 0
 }
 
-/// Retries while another program, such as a virus scanner or a reader of a replaced file, is in the
-/// way.
+/// Retries while another program, such as a virus scanner, is in the way.
 fn patiently<T>(mut attempt: impl FnMut() -> io::Result<T>) -> io::Result<T> {
     let mut pause = FIRST_PAUSE;
     for _ in 1..TRIES {
@@ -208,7 +206,6 @@ pub(crate) fn check(file: &File) -> Result<u64, Trouble> {
     Ok(information.file_size())
 }
 
-/// Nothing to prepare.
 pub(crate) fn reserve(_file: &File, _length: usize) {}
 
 pub(crate) fn open_for_reading(path: &Path, links: Links) -> io::Result<Opened> {

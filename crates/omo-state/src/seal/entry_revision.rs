@@ -57,7 +57,6 @@ pub(crate) fn read(state_home: Option<&Path>, id: &SessionId) -> Result<Option<u
     Ok(bytes.and_then(|bytes| parse(&bytes)))
 }
 
-/// Removes those of sessions that were not written for a month.
 pub fn prune(state_home: Option<&Path>, now: Timestamp) {
     let Some(Ok(Some(folder))) = state_home.map(|home| GuardedFolder::open_user_part(home, &PARTS))
     else {
@@ -69,13 +68,11 @@ pub fn prune(state_home: Option<&Path>, now: Timestamp) {
             .and_then(|seconds| seconds.checked_mul(1_000));
         let age = written.and_then(|at| now.millis_since(Timestamp::from_millis(at)));
         if age.is_some_and(|age| age > KEPT_MILLIS) {
-            // Another process may have been quicker.
             let _ = folder.remove(&name);
         }
     }
 }
 
-/// A new file is empty.
 fn parse(bytes: &[u8]) -> Option<u64> {
     if bytes.is_empty() {
         return Some(0);

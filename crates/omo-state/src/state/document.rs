@@ -11,7 +11,6 @@ use serde::de::{Deserializer, Error, MapAccess, Visitor};
 
 use crate::json_object::{JsonObject, MemberKey};
 
-/// The version that this omo writes.
 pub const VERSION: u64 = 1;
 /// Milliseconds without a write after which an entry is dropped: 7 days.
 pub const RETENTION_MILLIS: i64 = 7 * 24 * 60 * 60 * 1_000;
@@ -27,7 +26,6 @@ pub enum DocumentError {
     /// Of one session; the rest of the file is sound.
     #[error("holds an entry of this session that does not parse: {0}")]
     CorruptEntry(String),
-    /// Of a newer omo.
     #[error("is of version {0}, and this omo knows {VERSION}")]
     TooNew(u64),
 }
@@ -45,8 +43,10 @@ enum DocumentEdit<'a> {
     #[default]
     Nothing,
     /// New text of one entry; all around it stays.
-    Entry { old: &'a str, new: String },
-    /// Several changes.
+    Entry {
+        old: &'a str,
+        new: String,
+    },
     Rewritten,
 }
 
@@ -54,8 +54,7 @@ impl<'a> StateDocument<'a> {
     pub fn parse(bytes: &'a [u8]) -> Result<Self, DocumentError> {
         let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
         let text = std::str::from_utf8(bytes).map_err(corrupt)?;
-        // In one pass: the sessions are most of the file. Another version may look otherwise, and
-        // says so.
+        // In one pass: the sessions are most of the file.
         let mut document: Self = serde_json::from_str(text).map_err(|error| {
             JsonObject::parse(text)
                 .ok()
@@ -71,11 +70,8 @@ impl<'a> StateDocument<'a> {
         }
     }
 
-    /// The entry of a possible run, found by its bytes without parsing the rest.
-    ///
-    /// An active run is never missed, as long as its id is written without escapes. One may seem
-    /// active where the id is a key elsewhere, too: callers that act on it read the whole file
-    /// first.
+    /// The entry of a possible run, by its bytes. An active run is never missed, as long as its id
+    /// is written without escapes; callers that act on it read the whole file first.
     pub fn peek_if_active(bytes: &[u8], id: &SessionId) -> Option<Session> {
         Self::peek_if(bytes, id, Session::is_armed)
     }
@@ -95,8 +91,7 @@ impl<'a> StateDocument<'a> {
             .take(MAX_PEEKS)
             .filter_map(entry_after_key)
             .find(is_meant);
-        // Where the id stands more often than omo writes it, the file is parsed once: a look behind
-        // each of a hundred thousand would take minutes.
+        // A look behind each of a hundred thousand ids would take minutes.
         glimpsed.or_else(|| {
             after.next()?;
             StateDocument::parse(bytes)
@@ -166,8 +161,7 @@ impl<'a> StateDocument<'a> {
         self.edit = DocumentEdit::Rewritten;
     }
 
-    /// Drops entries but `keep` that were not written for [`RETENTION_MILLIS`]; one without a
-    /// readable time stays.
+    /// Drops entries but `keep` without a write for [`RETENTION_MILLIS`].
     pub fn prune(&mut self, keep: &SessionId, now: Timestamp) {
         let times = memmem::Finder::new(UPDATED_AT);
         let before = self.sessions.iter().count();

@@ -49,7 +49,6 @@ pub fn set(
     Ok(())
 }
 
-/// Forgets a session's plan run with this id, which another session continues.
 pub fn clear(
     folder: &GuardedFolder,
     id: &SessionId,
@@ -101,7 +100,6 @@ pub fn authentic_run<'a>(
         .then_some(run)
 }
 
-/// Notes a person's prompt in an entry whose own plan run may continue.
 pub fn note_prompt(
     session: &mut Session,
     id: &SessionId,

@@ -16,11 +16,9 @@ use super::{Chunk, RawLine};
 pub struct AgentReport {
     pub at: Option<Timestamp>,
     pub text: String,
-    /// Where the client names it.
     pub agent: Option<String>,
 }
 
-/// Reports of one kind of agent since the offset `from`, in order.
 pub fn read_agent_reports(path: &Path, from: u64, agent: &str) -> Vec<AgentReport> {
     let Some(chunk) = Chunk::read(path, from) else {
         return Vec::new();

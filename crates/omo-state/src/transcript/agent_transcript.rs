@@ -21,15 +21,10 @@ const MAX_META_BYTES: u64 = 64 * 1024;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AgentStart {
-    /// The first one, and later messages.
     pub prompts: Vec<String>,
-    /// Time of the first prompt.
     pub began: Option<Timestamp>,
-    /// At the start.
     pub cwd: Option<PathBuf>,
-    /// Results of `Read`, each with its path.
     pub reads: Vec<(PathBuf, String)>,
-    /// Hooks that changed the input of its tools, or added text.
     pub hooks: Vec<HookIntervention>,
 }
 
@@ -87,7 +82,6 @@ pub fn read_agent_start(agent: &Path) -> AgentStart {
     agent_start
 }
 
-/// The call that started an agent, from the session's transcript.
 pub fn find_start_call(session: &Path, from: u64, id: &str) -> Option<AgentCall> {
     let (mut calls, mut result) = (BTreeMap::new(), None);
     let is_whole = each_line(session, from, &[b"subagent_type", id.as_bytes()], |line| {
@@ -99,8 +93,7 @@ pub fn find_start_call(session: &Path, from: u64, id: &str) -> Option<AgentCall>
     calls.remove(&result?).filter(|_| is_whole)
 }
 
-/// `true` for an agent that another agent started, or with its own work tree; `None` without the
-/// client's note.
+/// Started by another agent, or in its own work tree; `None` without the client's note.
 pub fn is_isolated(agent: &Path) -> Option<bool> {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]
@@ -177,7 +170,6 @@ impl TranscriptLine<'_> {
             .collect()
     }
 
-    /// Paths of the calls of `Read` in a line of the model, by the calls' ids.
     fn reads(&self) -> Vec<(String, PathBuf)> {
         self.calls()
             .filter(|call| self.kind == "assistant" && call.name == "Read")

@@ -6,7 +6,6 @@ use super::{Chunk, RawLine};
 
 const MAX_BYTES: u64 = 4 * 1024 * 1024;
 
-/// The condition of the last goal in a transcript's tail, while it is active.
 pub fn read_active_goal(path: &Path) -> Option<String> {
     let chunk = Chunk::read_at_most(path, 0, MAX_BYTES)?;
     let notes = chunk

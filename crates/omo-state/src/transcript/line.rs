@@ -42,7 +42,6 @@ pub(super) struct TranscriptLine<'a> {
     origin: Option<&'a RawValue>,
 }
 
-/// `content` of a message.
 pub(super) enum Content<'a> {
     Text(String),
     Blocks(Vec<Block<'a>>),
@@ -67,7 +66,6 @@ pub(super) struct Block<'a> {
     content: Option<&'a RawValue>,
 }
 
-/// A note of the client between messages.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Attachment<'a> {

@@ -17,7 +17,6 @@ use super::each_line;
 use super::line::TranscriptLine;
 use crate::files::regular_file;
 
-/// The client's list, below the project's folder.
 const LIST: &str = ".claude/scheduled_tasks.json";
 const MAX_LIST_BYTES: u64 = 256 * 1024;
 /// From the removal of a due prompt from the list to the hook.
@@ -45,8 +44,7 @@ pub fn is_scheduled_prompt(
             .is_some_and(|folder| is_called_for(prompt, folder))
 }
 
-/// `true` for a prompt in the list, or a list that just changed: a prompt for one time is gone from
-/// it.
+/// A prompt for one time is gone from the list, which then just changed.
 fn is_listed(prompt: &str, list: &Path, now: Timestamp) -> bool {
     let Ok(Some(mut file)) = regular_file::open(list) else {
         return false;
@@ -80,8 +78,7 @@ fn has_prompt(value: &Value, prompt: &str) -> bool {
     }
 }
 
-/// `true` for a transcript in which a model scheduled this prompt, or the client queued it as due
-/// during a turn.
+/// Scheduled by a model, or queued by the client as due during a turn.
 fn is_called_for(prompt: &str, folder: &Path) -> bool {
     let mut files = Vec::new();
     find_transcripts(folder, MAX_DEPTH, &mut files);
@@ -106,7 +103,6 @@ struct ScheduleSigns {
 }
 
 impl ScheduleSigns {
-    /// The end of a transcript, at most `left` bytes.
     fn read(path: &Path, left: &mut u64, word: &[u8], prompt: &str) -> Self {
         let length = path.metadata().map_or(0, |found| found.len());
         let read = length.min(*left);
@@ -152,8 +148,7 @@ fn find_transcripts(folder: &Path, depth: usize, files: &mut Vec<(SystemTime, Pa
 }
 
 impl TranscriptLine<'_> {
-    /// `true` where a model, or its agent, schedules this prompt: by `CronCreate`, `ScheduleWakeup`
-    /// and the like.
+    /// By `CronCreate`, `ScheduleWakeup` and the like.
     fn calls_with(&self, prompt: &str) -> bool {
         self.kind == "assistant"
             && self.calls().any(|call| {

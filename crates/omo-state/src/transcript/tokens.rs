@@ -10,8 +10,7 @@ use super::{COPY, Chunk, RawLine};
 
 const MAX_BYTES: u64 = 64 * 1024 * 1024;
 
-/// Adds what a transcript noted since it was read last. Older messages than the run do not count; a
-/// replaced transcript is counted anew.
+/// Messages before the run do not count; a replaced transcript is counted anew.
 pub fn count_tokens(path: &Path, known: &TokenUse, since: Option<Timestamp>) -> TokenUse {
     let Some(chunk) = Chunk::read_at_most(path, known.offset, MAX_BYTES) else {
         return known.clone();

@@ -28,17 +28,14 @@ pub enum PendingError {
     Lock(#[from] LockError),
     #[error(transparent)]
     Home(#[from] KeyError),
-    /// More than a person would read.
     #[error("the commands of this plan are longer than {MAX_BYTES} bytes together")]
     TooLarge,
 }
 
-/// Commands of a plan that wait for approval.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PendingApproval {
     /// [`commands_digest`] of exactly these commands in this folder.
     pub digest: String,
-    /// As given.
     pub plan: String,
     pub commands: Vec<PlannedCommand>,
     /// The slash command behind which its user was shown them, sealed by omo.
@@ -93,8 +90,7 @@ pub fn commands_digest_at(place: &Path, root: &Path, commands: &[PlannedCommand]
     trust::content_digest_at(place, root, &content)
 }
 
-/// Writes the commands of a plan for their user's approval, and gives their digest. `line` is the
-/// slash command behind which its user is shown them; `None` for a model.
+/// Gives the digest. `line` is the slash command that shows them to the user; `None` for a model.
 pub fn write(
     state_home: Option<&Path>,
     root: &Path,
@@ -165,15 +161,13 @@ pub fn is_approved(state_home: Option<&Path>, digest: &str) -> bool {
     given(state_home, digest).is_some()
 }
 
-/// The approval of these commands.
 pub fn given(state_home: Option<&Path>, digest: &str) -> Option<GivenApproval> {
     ApprovalList::load(state_home)
         .ok()?
         .approval_given(digest, &SealKey::load(state_home).ok()?)
 }
 
-/// Approves these commands. The file stays, so that a prompt that is handed on twice says the same
-/// twice.
+/// The file stays, so that a prompt that is handed on twice says the same twice.
 pub fn approve(
     state_home: Option<&Path>,
     root: &Path,
@@ -185,8 +179,7 @@ pub fn approve(
 
 /// The one that a code stands for, as far as a person has to type it.
 pub fn find_by_code<'a>(all: &'a [PendingApproval], code: &str) -> Option<&'a PendingApproval> {
-    // Other commands with the same beginning of their digest could only be searched for, and their
-    // code needs to be typed.
+    // Others with the same beginning could only be searched for, and their code must be typed.
     all.iter()
         .find(|pending| code.len() >= CODE_CHARS && pending.digest.starts_with(code))
 }
@@ -198,7 +191,6 @@ fn open(state_home: Option<&Path>) -> Result<Option<GuardedFolder>, FolderError>
         .flatten())
 }
 
-/// A file that omo did not write is skipped.
 fn read_from(
     folder: &GuardedFolder,
     key: Option<&SealKey>,

@@ -21,7 +21,6 @@ pub struct LostTests {
     pub changed: NamedTests,
 }
 
-/// Tests, with the first names.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct NamedTests {
@@ -90,7 +89,6 @@ impl LostTests {
         self
     }
 
-    /// A line for each kind, such as `2 tests gone: a, b`.
     pub(super) fn lines(&self) -> impl Iterator<Item = String> {
         let lists = [
             (&self.gone, "gone"),
@@ -117,8 +115,7 @@ impl LostTests {
     }
 }
 
-/// `true` for no more unnamed tests than at the start, since output may be cut, and no more names
-/// than tests, since a test may print a name.
+/// Output may be cut, and a test may print a name.
 fn are_names_whole(started: &TestReport, now: &TestReport) -> bool {
     now.names_passed_tests()
         && !now.is_cut
@@ -126,7 +123,6 @@ fn are_names_whole(started: &TestReport, now: &TestReport) -> bool {
         && now.count_surplus() <= started.count_surplus()
 }
 
-/// Compares the numbers of tests, where their names say nothing.
 pub fn compare_counts(started: &TestReport, now: &TestReport) -> Option<String> {
     match (started.counts, now.counts) {
         (Some(first), None) => Some(format!(
@@ -159,8 +155,7 @@ pub fn compare_counts(started: &TestReport, now: &TestReport) -> Option<String> 
     }
 }
 
-/// Compares the numbers of tests in the project with those in a private copy, except for tests that
-/// copies skip from the start.
+/// Compares the counts with those in a private copy, which skips some tests from the start.
 pub fn compare_places(here: TestCounts, copy: &TestReport, started: &TestReport) -> Option<String> {
     let counts = copy.counts?;
     let skipped = started.counts.map_or(0, |started| started.skipped);

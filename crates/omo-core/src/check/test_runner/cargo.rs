@@ -19,7 +19,6 @@ pub(super) fn is_test_run(program: &str, arguments: &[&str]) -> bool {
 pub(super) struct Cargo {
     total: Option<TestCounts>,
     nextest: Option<TestCounts>,
-    /// Announced tests without an end.
     running: Option<u64>,
     /// Behind the start of nextest, which shows libtest's summaries of failed tests.
     in_nextest: bool,
@@ -55,7 +54,6 @@ impl Cargo {
             && let Some(counts) = libtest(line)
             && self.running == Some(counts.run.saturating_add(counts.skipped))
         {
-            // A test's output does not fit the announcement.
             self.running = None;
             add_counts(&mut self.total, counts);
         }
@@ -114,7 +112,6 @@ fn libtest(line: &str) -> Option<TestCounts> {
                 counts.failed = number;
             }
             "ignored" => counts.skipped = number,
-            // Filtered tests were not asked for.
             _ => {}
         }
     }

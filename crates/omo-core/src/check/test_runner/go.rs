@@ -19,7 +19,6 @@ pub(super) struct Go {
     tests: Option<TestCounts>,
     /// Tests without an end: a verdict on another one was printed by a test.
     running: HashSet<String>,
-    /// Ended tests, above the line with their package.
     ended: Vec<(String, TestOutcome)>,
 }
 

@@ -13,10 +13,8 @@ pub(super) struct JavaScript {
     total: Option<TestCounts>,
     /// From the JSON form, which may come beside the other.
     json: Option<TestCounts>,
-    /// Below the line about files, above the one about tests.
     is_below_files: bool,
     jest_file: Option<String>,
-    /// Jest's open suites, each with its indent.
     suites: Vec<(usize, String)>,
 }
 
@@ -54,7 +52,6 @@ impl JavaScript {
     fn name_jest_test(&mut self, line: &str, report: &mut TestReport) {
         let text = line.trim_start();
         let indent = line.len() - text.len();
-        // Failures are repeated in full below.
         if indent == 0 || text.starts_with('●') {
             self.jest_file = None;
             return;

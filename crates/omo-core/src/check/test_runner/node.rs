@@ -25,7 +25,6 @@ pub(super) struct Node {
     suites: Vec<OpenSuite>,
     /// TAP announces each test.
     is_tap: bool,
-    /// Failed tests are repeated.
     is_repeating: bool,
 }
 
@@ -36,7 +35,6 @@ impl Node {
             self.files = self.files.saturating_add(1);
         }
         let Some((word, number)) = entry(line) else {
-            // A block has no other lines.
             self.open = None;
             return;
         };
@@ -140,8 +138,7 @@ fn entry(line: &str) -> Option<(&str, u64)> {
     Some((word, number.split('.').next()?.trim().parse().ok()?))
 }
 
-/// `✔ one.test.js (0.5ms)`, or `ok 1 - one.test.js`: since version 22 a file without a match passes
-/// like a test.
+/// `✔ one.test.js (0.5ms)`, or `ok 1 - one.test.js`: a file without a match, since version 22.
 fn is_passed_file(line: &str) -> bool {
     let name = match line.strip_prefix("✔ ") {
         Some(rest) => rest.rsplit_once(" (").map_or(rest, |(name, _)| name),

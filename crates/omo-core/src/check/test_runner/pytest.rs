@@ -14,7 +14,6 @@ pub(super) fn is_test_run(program: &str, arguments: &[&str]) -> bool {
 pub(super) struct Pytest {
     before: Option<TestCounts>,
     last: Option<TestCounts>,
-    /// Announced sessions without a summary.
     open: u64,
 }
 

@@ -24,7 +24,6 @@ const SKIPPED: [&str; 5] = ["skipped", "skips", "skip", "pending", "incomplete"]
 #[derive(Clone, Copy, Debug, Default)]
 struct LabelledNumbers {
     total: Option<u64>,
-    /// A total of tests.
     is_of_tests: bool,
     passed: Option<u64>,
     failed: Option<u64>,

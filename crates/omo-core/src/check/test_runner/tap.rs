@@ -7,7 +7,6 @@ pub(super) fn is_test_run(program: &str, _arguments: &[&str]) -> bool {
     matches!(program, "bats" | "prove")
 }
 
-/// Sums below a plan.
 #[derive(Debug, Default)]
 pub(super) struct Tap {
     counts: TestCounts,

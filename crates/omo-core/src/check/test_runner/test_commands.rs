@@ -9,8 +9,7 @@ pub fn names_test_runner(words: &[String]) -> bool {
     test_runner(words).is_some()
 }
 
-/// The only runner of a line, besides changes of folder; `None` where it may run several, or one
-/// repeatedly.
+/// `None` for a line of several runners, or repeated runs; changes of folder do not count.
 pub(super) fn only_runner(line: &str) -> Option<&'static str> {
     const REPEATS: [&str; 7] = [
         "for", "while", "until", "xargs", "find", "parallel", "watch",
@@ -29,7 +28,6 @@ pub(super) fn only_runner(line: &str) -> Option<&'static str> {
 
 fn test_runner(words: &[String]) -> Option<&'static str> {
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
-    // The program may run another one from its arguments.
     let reach = if words
         .first()
         .is_some_and(|program| may_run_another(program))
@@ -94,7 +92,6 @@ fn may_run_another(program: &str) -> bool {
         && !has_role(name, Role::Shell)
 }
 
-/// The first word that is no option.
 pub(super) fn subcommand<'a>(arguments: &[&'a str]) -> &'a str {
     arguments
         .iter()
@@ -122,7 +119,6 @@ pub fn python_module<'a>(arguments: &[&'a str]) -> Option<&'a str> {
 }
 
 fn runner(program: &str, arguments: &[&str]) -> Option<&'static str> {
-    // The command has another purpose than tests.
     let is_other = arguments
         .iter()
         .any(|word| matches!(*word, "--no-run" | "--version" | "--help" | "-h"));

@@ -14,9 +14,7 @@ pub(super) struct Unittest {
     /// A single run: the last summary is the runner's, and others come from tests.
     pub(super) is_alone: bool,
     total: Option<TestCounts>,
-    /// Below the rule above a summary.
     is_below_rule: bool,
-    /// Executed tests, until the line about their end.
     ran: Option<u64>,
     /// A test whose outcome follows behind its documentation or output.
     named: Option<String>,
@@ -47,7 +45,6 @@ impl Unittest {
             report.add(&name, TestOutcome::Failed);
             return;
         }
-        // Output may stand between a test's name and its outcome.
         let (name, printed) = line
             .rsplit_once(" ... ")
             .map_or((line, line), |(name, end)| (name, end));

@@ -8,7 +8,6 @@ const RUNNERS: [(&str, &str, &str); 5] = [
     ("cargo test", "", ""),
     ("node", " --test", ""),
 ];
-/// Options for less output, and their replacements.
 const QUIET: [(&str, &str); 7] = [
     (" --test-reporter=dot", " --test-reporter=spec"),
     (" --test-reporter dot", " --test-reporter spec"),

@@ -24,7 +24,6 @@ fn among(list: &str, word: &str) -> bool {
     list.split(' ').any(|other| other == word)
 }
 
-/// Behind words that open a clause and change nothing.
 fn without_fillers<'a, 'b>(words: &'b [&'a str]) -> &'b [&'a str] {
     const FILLERS: &str = "so and but or hey hi hello ok okay well also then now wait um hmm please just btw oh claude \
         quick";
@@ -77,7 +76,6 @@ fn is_question(before: &[&str], asks: bool) -> bool {
     }
 }
 
-/// Words over which a negation reaches the keyword.
 const LIGHT: &str = "use using run running start enable activate trigger turn on do need want to a the any this with \
     in go into be have please you ever just even asked ask for more invoke apply switch call think we i should require \
     really it yet starting enter your launch rely of than off";

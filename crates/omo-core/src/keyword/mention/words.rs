@@ -24,7 +24,6 @@ pub(super) const ASKING: [&str; 18] = [
     "מה|למה|איך|מתי|מי|איפה|האם|چیست|چرا|چگونه|چطور|چه",
 ];
 
-/// Words that ask, at the end of a sentence.
 pub(super) const ASKING_END: [&str; 6] = [
     "까|까요|나요|가요|냐|니|죠|지|뭐야|뭐예요|뭔가|뭐임|어디|얼마",
     "か|かな|かしら|っけ|の|どこ|何|なに|いつ|なぜ|どれ|いくら|って",
@@ -67,7 +66,6 @@ pub(super) const SUBJECT_PARTICLES: [&str; 2] = [
     "が|は|も|って|と|の|か",
 ];
 
-/// Words behind a keyword that is the topic.
 pub(super) const REPORTS: [&str; 18] = [
     "안|못|자꾸|너무|또|혼자|갑자기|아직|이미|맨날|때문|켠|켜져|꺼진|꺼져|멈춤|멈췄|가|는|은|의|별로|최고|진짜|정말|비용|가격|버그 같|사용 후기|도대체|왜 이",
     "ありがとう|最高|遅|全然|便利|怖|止ま|動か|勝手|嫌|邪魔|使った|壊れ|すごい|うるさ|まだ|また|もう少し|もうちょっと",
@@ -161,7 +159,6 @@ pub(super) const USE_BEFORE: [&str; 17] = [
     "gebruik|met|använd|med|bruk|użyj|z|použij|brug|käytä|használd|használj|folosește|cu|використай|використовуй|з|через|χρησιμοποίησε|με|با|از",
 ];
 
-/// Words directly behind a keyword that is put to use.
 pub(super) const USE_AFTER: [&str; 6] = [
     "로|으로|를|을|해|하|써서|켜|돌려|사용해|시작|ㄱㄱ|부탁|좀|진행|적용|써",
     "で|を|に|して|お願い|頼|よろしく",
@@ -178,7 +175,6 @@ pub(super) const EXPLAINING: [&str; 3] = [
     "difference|unterschied|diferencia|différence|diferença|differenza|разниц|отлича|perbedaan|beda|fark|khác|ต่าง|अंतर|차이|違い|区别|區別|الفرق|비교|比较",
 ];
 
-/// Greetings and politeness that may open or close an instruction.
 pub(super) const FILLERS: [&str; 8] = [
     "so|and|but|or|hey|hi|hello|ok|okay|well|also|then|now|wait|um|hmm|please|pls|plz|just|btw|oh|claude|quick|thx|thanks|thank|you|here|mode|style|again|go|yo|dear|right|yes|yeah|great|today|first|everyone|sir|buddy|guys|asap|\
      immediately|tonight|cheers",

@@ -8,7 +8,6 @@ pub(super) const PROSE: &str = "the a an is are was were be been fails fail fail
     must can could would i we you he they has have had but if there here and then to using errors warnings gives says \
     prints shows";
 
-/// Maximum words read of a line.
 const MAX_WORDS: usize = 64;
 
 pub(super) const TASKS: &str = "fix do resolve repair solve implement refactor please pls make build write add update finish go now run \
@@ -134,7 +133,6 @@ fn is_foreign_option(word: &str) -> bool {
         && !among(OPTIONS, word.split('=').next().unwrap_or_default())
 }
 
-/// `true` for a path, a pattern, an option or an operator of a shell.
 fn is_argument_sign(word: &str) -> bool {
     word.len() > 1
         && (word.starts_with(['-', '.', '/', '~', '$'])

@@ -110,7 +110,6 @@ fn is_test_result(line: &str) -> bool {
     numbered && line.contains(" - ") || line.starts_with("test ") && line.contains(" ... ")
 }
 
-/// A date, a time of day, or a syslog's month.
 fn is_stamped(line: &str) -> bool {
     const MONTHS: &str = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec";
     let stamp = line.trim_start_matches(['[', '(']);

@@ -47,7 +47,6 @@ pub fn answered(command: RunCommand, arguments: &str, answer: &str) -> String {
     format!("{head}{text}{}", if rest == 0 { "" } else { &cut })
 }
 
-/// Sanitized lines of `omo`.
 pub fn lines(said: &str) -> String {
     let lines: Vec<String> = said
         .trim_end()
@@ -58,7 +57,6 @@ pub fn lines(said: &str) -> String {
     lines.join("\n")
 }
 
-/// `omo` took longer than a prompt may wait.
 pub fn took_too_long(command: RunCommand) -> String {
     refusal_line(&format!(
         "that takes longer than a prompt may wait, and was ended; type `{}` in a terminal. `omo run show` says where the \
@@ -67,28 +65,22 @@ pub fn took_too_long(command: RunCommand) -> String {
     ))
 }
 
-/// Running parts of a plan's run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AtWork {
     /// A supervisor, with its number of clients.
     Parallel(usize),
-    /// Workers of these tasks, in the run's session.
     Tasks(Vec<String>),
 }
 
-/// The place of the command that ends a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CancelledBy {
-    /// The run's session.
     OwnSession,
-    /// Another session of the project.
     AnySession,
     Terminal,
 }
 
 const NAMED_TASKS: usize = 5;
 
-/// Work without the session, and the command that ends it.
 pub fn still_at_work(run: &str, at_work: &AtWork, cancelled_by: CancelledBy) -> String {
     let run = inline_code(run, 64);
     let cancel = match cancelled_by {
@@ -130,7 +122,6 @@ pub fn still_at_work(run: &str, at_work: &AtWork, cancelled_by: CancelledBy) -> 
     format!("Still at work: {what} `{run}`. {cancel} ends {them}.")
 }
 
-/// Running work is unknown.
 pub fn perhaps_at_work(run: &str) -> String {
     let run = inline_code(run, 64);
     format!(
@@ -138,12 +129,10 @@ pub fn perhaps_at_work(run: &str) -> String {
     )
 }
 
-/// After Esc, which no hook hears.
 pub fn after_esc(at_work: &str) -> String {
     format!("[omo] Esc ended the turn, and not the run of the plan.\n{at_work}")
 }
 
-/// Shells that were named during the run, and may still exist.
 pub fn background_shells(count: usize) -> Option<String> {
     let many = match count {
         0 => return None,
@@ -155,7 +144,6 @@ pub fn background_shells(count: usize) -> Option<String> {
     ))
 }
 
-/// `omo` gave no answer.
 pub fn not_answered(command: RunCommand, why: &str) -> String {
     refusal_line(&format!(
         "{}; in a terminal, `{}` does the same",

@@ -6,8 +6,7 @@ use super::{FolderError, GuardedFolder, io_error, refused};
 use crate::platform::Purpose;
 
 impl GuardedFolder {
-    /// Appends to a file of `size` bytes in one write; a failed one is undone. The caller holds the
-    /// lock.
+    /// Appends to a file of `size` bytes, or undoes that. The caller holds the lock.
     pub fn append_durably(&self, name: &str, size: u64, bytes: &[u8]) -> Result<(), FolderError> {
         let mut file = self.open_file(name, Purpose::Overwrite)?;
         if self.check(name, &file)? != size {
@@ -25,7 +24,6 @@ impl GuardedFolder {
         self.with_path("append to", name, written)
     }
 
-    /// Makes a new file, whole.
     pub fn create_durably(&self, name: &str, bytes: &[u8]) -> Result<(), FolderError> {
         let mut file = self.create_file(name)?;
         self.with_path(
@@ -35,7 +33,6 @@ impl GuardedFolder {
         )
     }
 
-    /// Leaves the first `size` bytes of a file.
     pub fn truncate_durably(&self, name: &str, size: u64) -> Result<(), FolderError> {
         let file = self.open_file(name, Purpose::Overwrite)?;
         self.check(name, &file)?;
