@@ -89,18 +89,9 @@ pub struct BillingRequest {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum BillingDecision {
     Silent,
-    /// A warning, after which the run goes on.
-    Warn {
-        text: String,
-    },
-    /// A person chooses before any client is started.
-    Ask {
-        question: String,
-    },
-    Stop {
-        text: String,
-        hint: String,
-    },
+    Warn { text: String },
+    Ask { question: String },
+    Stop { text: String, hint: String },
 }
 
 /// A key that a terminal carries for something else is the trap, and is asked about; any other setup is told.
@@ -108,12 +99,12 @@ pub fn decide_billing(facts: &BillingFacts, asked: BillingRequest) -> BillingDec
     let Some(payer) = facts.payer().filter(|_| asked.starts_clients) else {
         return BillingDecision::Silent;
     };
-    let told = format!("{payer} is set: the workers are billed to it and not to a subscription");
+    let text = format!("{payer} is set: the workers are billed to it and not to a subscription");
     match (facts.has_api_key && !asked.is_accepted, asked.can_ask) {
-        (false, _) => BillingDecision::Warn { text: told },
-        (true, true) => BillingDecision::Ask { question: format!("{told}. Start them?") },
+        (false, _) => BillingDecision::Warn { text },
+        (true, true) => BillingDecision::Ask { question: format!("{text}. Start them?") },
         (true, false) => BillingDecision::Stop {
-            text: told,
+            text,
             hint: "--accept-api-billing accepts that; --fg starts no further client; or unset ANTHROPIC_API_KEY"
                 .to_owned(),
         },

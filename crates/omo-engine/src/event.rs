@@ -58,7 +58,6 @@ pub enum EventKind {
     /// The folder of the project was renamed, and the run goes on there.
     RunMoved {
         root: String,
-        /// Digest of the same commands there.
         approved: String,
     },
     /// Another session took the run over, or the same one in another process.
@@ -77,7 +76,6 @@ pub enum EventKind {
         #[serde(skip_serializing_if = "Option::is_none", default)]
         plan_sha256: Option<String>,
     },
-    /// Units were handed out; their workers have not begun yet.
     TasksDispatched {
         /// Ids of the tasks; empty where their workers are not counted on any more.
         tasks: Vec<String>,
@@ -129,13 +127,11 @@ pub enum EventKind {
         #[serde(flatten)]
         end: AttemptEnd,
     },
-    /// A task was done, with nothing to prove it.
     TaskUnverified {
         task: String,
         #[serde(flatten)]
         end: AttemptEnd,
     },
-    /// Tasks without a check of their own were proved by the check of their group.
     TasksProved {
         tasks: Vec<String>,
         by: ProofSource,
@@ -163,14 +159,12 @@ pub enum EventKind {
         verdict: PlanVerdict,
     },
     FindingClosed(ClosedFinding),
-    /// All lines that the run added were searched, in the present work tree.
     UnfinishedSearched {
         unfinished: Vec<UnfinishedLine>,
     },
     RoundStarted {
         /// Number of the round, from `1`.
         round: u32,
-        /// Reopened tasks, each with its reason.
         reopened: Vec<(String, String)>,
     },
     /// Another program recorded the end of a task before omo knew of the run.
@@ -178,11 +172,9 @@ pub enum EventKind {
         task: String,
         status: ImportedStatus,
         evidence: String,
-        /// Files that it claims to have written.
         #[serde(default)]
         files: Vec<String>,
     },
-    /// The changes of an attempt were taken back.
     TaskRestored {
         task: String,
         /// Paths that could not be put back, each with its reason; ignored files are not covered.
@@ -235,12 +227,10 @@ pub enum EventKind {
         #[serde(flatten)]
         policy: ClientPolicy,
     },
-    /// A new budget for all clients of the run together, earlier costs included.
     BudgetSet {
         /// Budget, in millionths of a US dollar.
         micros: u64,
     },
-    /// A new time limit for clients that start from now on.
     TimeLimitSet {
         seconds: u32,
     },
@@ -254,7 +244,6 @@ pub enum EventKind {
     /// The commits of a failed session were merged with the result of the run: the session begins again from there.
     GroupUpdated {
         group: String,
-        /// The commit that holds both.
         tip: String,
     },
     /// Unknown judges of commits: in a new worktree, or as its user lets them stand with an answer.
@@ -274,7 +263,6 @@ pub enum EventKind {
         job: String,
         /// Number of this launch for the session, from `1`.
         launch: u32,
-        /// The commit that holds its brief.
         brief: String,
         /// The budget, in millionths of a US dollar.
         #[serde(skip_serializing_if = "Option::is_none", default)]
@@ -288,7 +276,6 @@ pub enum EventKind {
     },
     WorkerBegan {
         group: String,
-        /// Host name of its machine, as that calls itself.
         host: String,
     },
     WorkerRequeued {
@@ -309,7 +296,6 @@ pub enum EventKind {
     /// A `WorkerPeer` has not answered for some minutes.
     ContactLost {
         peer: WorkerPeer,
-        /// Time of the first failure.
         since: Timestamp,
         reason: String,
     },
@@ -320,7 +306,6 @@ pub enum EventKind {
     GroupFilesMissing {
         group: String,
         files: Vec<String>,
-        /// Number of further files.
         #[serde(default)]
         more: usize,
     },
@@ -342,7 +327,6 @@ pub enum EventKind {
     },
     GroupEnded {
         group: String,
-        /// Last commit of its branch.
         tip: String,
         /// Reason of a failure; `None` for success.
         #[serde(skip_serializing_if = "Option::is_none", default)]
@@ -356,7 +340,6 @@ pub enum EventKind {
     WaveChecked {
         /// Number of the wave, from `0`.
         wave: usize,
-        /// The checked commit: the result of the run so far.
         tip: String,
         tree: String,
         /// `TaskCheckOutcome` of each check of the whole, in the order of the plan.
@@ -378,10 +361,8 @@ pub enum EventKind {
     },
     GroupRemoved {
         group: String,
-        /// The reference that keeps unmerged work, where there was some.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         rescue_ref: Option<String>,
-        /// Files that no commit can keep.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         copied: Option<CopiedFiles>,
         /// Last commit of its branch, from which a new attempt goes on.
@@ -392,13 +373,11 @@ pub enum EventKind {
     KeptWorkReleased {
         groups: Vec<String>,
     },
-    /// A work tree stays in place: removal would lose something.
     WorktreeLeft {
         group: String,
         reason: String,
     },
     UserCommitsMerged {
-        /// Tip of the user's branch.
         with: String,
         tip: String,
     },

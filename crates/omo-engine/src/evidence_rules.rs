@@ -31,7 +31,7 @@ pub(crate) fn newly_proved(state: &RunState) -> Option<(Vec<String>, ProofSource
         if state
             .tasks
             .get(&task.id)
-            .is_none_or(|known| known.status != TaskStatus::Unverified)
+            .is_none_or(|task| task.status != TaskStatus::Unverified)
         {
             continue;
         }
@@ -53,7 +53,7 @@ pub(crate) fn newly_proved(state: &RunState) -> Option<(Vec<String>, ProofSource
 
 /// The judge ran after the last work on the task. Checks of the whole are void as soon as anything begins.
 pub(crate) fn judged_since(state: &RunState, task: &str, source: &ProofSource) -> bool {
-    let at = |id: &str| state.tasks.get(id).and_then(|known| known.updated_at);
+    let at = |id: &str| state.tasks.get(id).and_then(|task| task.updated_at);
     match source {
         ProofSource::Task(judge) => at(task)
             .zip(at(judge))
@@ -67,7 +67,7 @@ pub(crate) fn is_green(state: &RunState, source: &ProofSource) -> bool {
         ProofSource::Task(judge) => state
             .tasks
             .get(judge)
-            .is_some_and(|known| known.status == TaskStatus::Passed),
+            .is_some_and(|task| task.status == TaskStatus::Passed),
         ProofSource::FinalChecks => {
             let mut outcomes =
                 (0..state.plan.final_checks.len()).map(|place| state.final_checks.get(&place));
@@ -99,7 +99,7 @@ pub(crate) fn judges_earlier_work(state: &RunState, task: &Task, check: &TaskChe
             && state
                 .tasks
                 .get(&other.id)
-                .is_some_and(|known| known.attempts > 0)
+                .is_some_and(|task| task.attempts > 0)
     }) || task.files.is_empty() && judges_others(task)
 }
 
@@ -173,7 +173,6 @@ pub(crate) fn check_passing_verdict(state: &RunState, verdict: &PlanVerdict) -> 
     Ok(())
 }
 
-/// The conditions without the checks of the tasks.
 pub(crate) fn check_tasks_and_evidence(
     state: &RunState,
     verdict: &PlanVerdict,
@@ -230,7 +229,7 @@ pub(crate) fn running_review(state: &RunState) -> Option<&Task> {
             state
                 .tasks
                 .get(&task.id)
-                .is_some_and(|known| known.running.is_some())
+                .is_some_and(|task| task.running.is_some())
         })
 }
 
@@ -250,7 +249,7 @@ fn is_of_current_worker(state: &RunState, evidence: &Evidence) -> bool {
     state
         .tasks
         .get(&evidence.task)
-        .is_some_and(|known| known.evidence_ids.contains(&evidence.id))
+        .is_some_and(|task| task.evidence_ids.contains(&evidence.id))
 }
 
 fn green_evidence<'a>(state: &'a RunState, id: &str) -> Result<&'a Evidence, String> {

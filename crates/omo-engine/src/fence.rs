@@ -48,7 +48,6 @@ pub enum FenceRefusal {
 }
 
 impl fmt::Display for FenceRefusal {
-    /// Text for the model: the fault, and the way out.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("This session works in a worktree of its own, and ")?;
         match self {

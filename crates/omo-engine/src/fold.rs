@@ -262,7 +262,6 @@ impl RunState {
         Ok(())
     }
 
-    /// Reruns the judges of a reopened task, and withdraws proofs whose judge is no longer green.
     fn follow_proofs(&mut self, event: &RunEvent) {
         let mut again: BTreeSet<&str> = BTreeSet::new();
         for task in &self.plan.tasks {
@@ -384,44 +383,12 @@ impl RunState {
                 end_attempt(task, (*status).into(), &end);
                 task.reason = (*status == ImportedStatus::Blocked).then_some(end.evidence);
             }
-            EventKind::TaskStarted {
-                attempt,
-                ticket,
-                tree,
-                protected_files: guarded,
-                already_green: vacuous,
-                snapshot: kept,
-                head,
-                ..
-            } => {
-                let (snapshot, head, since) = (kept.clone(), head.clone(), Some(event.ts));
-                let baseline = WorktreeBaseline {
-                    tree: tree.clone(),
-                    snapshot,
-                    head,
-                    since,
-                };
-                task.baseline = task
-                    .baseline
-                    .take()
-                    .or_else(|| kept.is_some().then_some(baseline));
-                task.status = TaskStatus::Running;
-                task.attempts = *attempt;
-                (task.reason, task.refused_as) = (None, None);
-                task.judgment = None;
-                task.not_restored.clear();
-                task.left_alone.clear();
-                task.checks.clear();
-                (task.proved_by, task.uncommitted) = (None, None);
-                task.evidence_ids.clear();
+            EventKind::TaskStarted { tree, .. } => {
                 // A task that is done again finds the work of its last attempt: that is green by its own work.
                 let is_gone_over = self.plan.dialect.kind() == PlanKind::TaskList
                     || self.mode == ExecutionMode::Waves;
-                if *attempt == 1 || !is_gone_over {
-                    task.already_green.clone_from(vacuous);
-                }
+                begin_attempt(task, event, is_gone_over);
                 self.first_tree = self.first_tree.take().or_else(|| tree.clone());
-                task.running = Some(begun_attempt(event, ticket, tree.as_deref(), guarded));
                 self.invalidate_final_results();
             }
             EventKind::CheckRan {
@@ -469,7 +436,7 @@ impl RunState {
         let Some(known) = self
             .tasks
             .get_mut(id)
-            .filter(|known| known.work_base.is_none())
+            .filter(|task| task.work_base.is_none())
         else {
             return;
         };
@@ -587,7 +554,6 @@ impl RunState {
     }
 }
 
-/// A worker is at the task, and its checks since the start are green.
 fn is_proved(task: &TaskState) -> bool {
     task.running.is_some()
         && !task.checks.is_empty()
@@ -642,6 +608,48 @@ fn hold_task(task: &mut TaskState, attempt: u32, why: &str) {
     (task.status, task.running, task.reason) = (TaskStatus::Held, None, Some(why.to_owned()));
     task.attempts = attempt.saturating_sub(1);
     task.evidence_ids.clear();
+}
+
+fn begin_attempt(task: &mut TaskState, event: &RunEvent, is_gone_over: bool) {
+    let EventKind::TaskStarted {
+        attempt,
+        ticket,
+        tree,
+        protected_files,
+        already_green,
+        snapshot,
+        head,
+        ..
+    } = &event.kind
+    else {
+        return;
+    };
+    if task.baseline.is_none() && snapshot.is_some() {
+        task.baseline = Some(WorktreeBaseline {
+            tree: tree.clone(),
+            snapshot: snapshot.clone(),
+            head: head.clone(),
+            since: Some(event.ts),
+        });
+    }
+    task.status = TaskStatus::Running;
+    task.attempts = *attempt;
+    (task.reason, task.refused_as) = (None, None);
+    task.judgment = None;
+    task.not_restored.clear();
+    task.left_alone.clear();
+    task.checks.clear();
+    (task.proved_by, task.uncommitted) = (None, None);
+    task.evidence_ids.clear();
+    if *attempt == 1 || !is_gone_over {
+        task.already_green.clone_from(already_green);
+    }
+    task.running = Some(begun_attempt(
+        event,
+        ticket,
+        tree.as_deref(),
+        protected_files,
+    ));
 }
 
 fn end_attempt(task: &mut TaskState, status: TaskStatus, end: &AttemptEnd) {

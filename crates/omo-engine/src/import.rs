@@ -20,11 +20,7 @@ pub enum ImportError {
     #[error("is no checkpoint: {0}")]
     Shape(&'static str),
     #[error("is of the plan `{}`, and not of `{}`", sanitize(.named, 200), sanitize(.plan, 200))]
-    OtherPlan {
-        /// The plan that it names.
-        named: String,
-        plan: String,
-    },
+    OtherPlan { named: String, plan: String },
     #[error("names what the plan does not have: {}", sanitize(&.0.join(", "), 300))]
     UnknownTasks(Vec<String>),
     #[error("says of {} what cannot be understood: its status is to be `done`, `failed` or `blocked`", sanitize(.0, 64))]
@@ -53,7 +49,7 @@ pub fn checkpoint(plan: &Plan, text: &str) -> Result<Vec<EventKind>, ImportError
     if !unknown.is_empty() {
         return Err(ImportError::UnknownTasks(unknown));
     }
-    let told = plan.tasks.iter().filter_map(|task| {
+    let events = plan.tasks.iter().filter_map(|task| {
         let entry = entries.get(&task.id)?;
         let follows = entry.status == ImportedStatus::Blocked
             && task.deps.iter().any(|id| {
@@ -68,7 +64,7 @@ pub fn checkpoint(plan: &Plan, text: &str) -> Result<Vec<EventKind>, ImportError
             files: entry.files.clone(),
         })
     });
-    Ok(told.collect())
+    Ok(events.collect())
 }
 
 /// The plan is named as a path from wherever it was executed, or not at all: only the file names have to be the same.
@@ -113,7 +109,6 @@ fn listed_entry(item: &Value) -> Result<(String, Entry), ImportError> {
     Ok((id, entry))
 }
 
-/// The id, which may have been written as a number.
 fn id_text(value: &Value) -> Option<String> {
     match value {
         Value::String(text) => Some(text.clone()),
@@ -129,15 +124,15 @@ fn entry(id: &str, value: &Value) -> Result<Entry, ImportError> {
         Some("blocked") => ImportedStatus::Blocked,
         _ => return Err(ImportError::Status(id.to_owned())),
     };
-    let said = value
+    let text = value
         .get("evidence")
         .and_then(Value::as_str)
         .unwrap_or_default();
     let evidence = format!(
         "imported, not checked by omo: {}",
-        sanitize(said, MAX_EVIDENCE)
+        sanitize(text, MAX_EVIDENCE)
     );
-    let evidence = if said.trim().is_empty() {
+    let evidence = if text.trim().is_empty() {
         "imported, not checked by omo".to_owned()
     } else {
         evidence

@@ -18,7 +18,6 @@ const SEAL_CHARS: usize = 64;
 pub const SEALED_BYTES: usize = SEAL.len() + SEAL_CHARS + "\"}\n".len();
 const PREV_CHARS: usize = 12;
 
-/// A position in a ledger, up to which it was read or written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LedgerPosition {
     pub offset: u64,
@@ -37,7 +36,6 @@ impl Default for LedgerPosition {
     }
 }
 
-/// A ledger line that omo did not write there.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: {what}")]
 pub struct BadLine {

@@ -66,13 +66,9 @@ impl FinalChecksResult {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PlanOutcome {
-    /// Every step has passed, and so have the final checks.
     Completed,
-    /// A step or a final check has failed, or no step is known.
     Failed,
-    /// A person has to judge a step.
     Stopped,
-    /// Some steps were not done, or not proved.
     Partial,
 }
 
@@ -137,7 +133,6 @@ pub fn plan_outcome(
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OutcomeSummary {
-    /// Each step of the requested part, by its id, in the order of work.
     pub tasks: Vec<(String, ReportedStatus)>,
     pub counts: ReportedCounts,
     pub outcome: PlanOutcome,

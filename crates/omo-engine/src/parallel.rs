@@ -57,9 +57,7 @@ const FINAL_CHECKS_WORKER: &str = "whole";
 #[derive(Clone, Debug)]
 pub struct LaunchConfig {
     pub client: PathBuf,
-    /// This very program, which the clients call.
     pub own_program: PathBuf,
-    /// Environment of the process that had the run driven.
     pub variables: Vec<(std::ffi::OsString, std::ffi::OsString)>,
     pub temp: PathBuf,
     /// Memory reserved for each client, in MiB.
@@ -76,17 +74,14 @@ pub struct ParallelDriver<'a> {
     supervisor: Supervisor,
     /// Sessions whose clients have not ended.
     running: BTreeSet<String>,
-    /// Number of clients that free memory allows, found when none ran.
     memory_bound: Option<MemoryBound>,
     /// Budget granted to each session, in millionths of a US dollar.
     granted: BTreeMap<String, u64>,
     /// The session of the client to resume, for each such group.
     to_resume: BTreeMap<String, String>,
-    /// The last merge, and its tree.
     last_merge: Option<(String, String)>,
     was_resumed: BTreeSet<String>,
     jobs: JobFollower,
-    /// Starts of workers elsewhere: under way, and waiting for room.
     starts: Starts,
     pending: VecDeque<Submission>,
     /// Reason why the remote repository is silent, once the run is over and the silence was found.
@@ -97,7 +92,6 @@ pub struct ParallelDriver<'a> {
 pub enum DriveEnd {
     Over,
     NeedsAnswer,
-    /// Clients would have to be started, and this driver starts none.
     NeedsClients,
     NotParallel,
 }
@@ -270,7 +264,7 @@ fn workers_with_trees<'a>(state: &'a RunState, parallel: &ParallelState) -> Vec<
             parallel
                 .groups
                 .get(&group.id)
-                .is_some_and(|known| known.worktree.is_some())
+                .is_some_and(|group| group.worktree.is_some())
         })
         .map(|group| group.id.as_str())
         .collect()

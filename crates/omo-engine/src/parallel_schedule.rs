@@ -11,26 +11,20 @@ use crate::state::{
 };
 use crate::wave_rules::{self, group_outcome};
 
-/// Maximum sessions of a machine at once.
 const MAX_WORKERS: usize = 16;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ParallelAction<'a> {
-    /// Start a client for each of these sessions of one wave, from the run's tip.
     Start(Vec<&'a TaskGroup>),
-    /// Wait for the clients of these: nothing else can begin.
     Wait(Vec<&'a str>),
     /// Retry a refused commit of this task of a session, which its user has seen to.
     CommitAgain(&'a TaskGroup, &'a Task),
     Merge(&'a TaskGroup),
     Ask(&'a QuestionState),
-    /// Ask a question that is not in the ledger yet.
     Open(QuestionKind),
     /// Run the checks of the whole before this wave begins: all that can be merged is.
     CheckWave(usize),
-    /// Run the final checks: all is merged.
     FinalChecks,
-    /// Move the user's branch: all is merged and checked.
     Land,
     /// Remove the work trees of these, and keep work that is in no branch of the user.
     Clean(Vec<&'a str>),
@@ -156,7 +150,7 @@ impl<'a> View<'a> {
     }
 
     fn status(&self, group: &TaskGroup) -> Option<GroupStatus> {
-        self.state_of(group).map(|known| known.status)
+        self.state_of(group).map(|group_state| group_state.status)
     }
 
     fn ids_where(&self, is: impl Fn(&TaskGroup) -> bool) -> Vec<&'a str> {
@@ -191,7 +185,9 @@ impl<'a> View<'a> {
             // Also with nothing left to do: the next attempt meets no conflict.
             Some(GroupStatus::InConflict) => {
                 group_outcome(self.state, group).is_none()
-                    || self.state_of(group).is_some_and(|known| known.is_to_redo)
+                    || self
+                        .state_of(group)
+                        .is_some_and(|group_state| group_state.is_to_redo)
             }
         };
         is_open
@@ -201,7 +197,7 @@ impl<'a> View<'a> {
                 self.state
                     .tasks
                     .get(id)
-                    .is_some_and(|known| known.uncommitted.is_some())
+                    .is_some_and(|task| task.uncommitted.is_some())
             })
     }
 
@@ -215,8 +211,9 @@ impl<'a> View<'a> {
     }
 
     fn can_merge(&self, group: &TaskGroup) -> bool {
-        self.state_of(group)
-            .is_some_and(|known| known.status == GroupStatus::Done && known.stuck_reason.is_none())
+        self.state_of(group).is_some_and(|group_state| {
+            group_state.status == GroupStatus::Done && group_state.stuck_reason.is_none()
+        })
     }
 
     fn why_stuck(&self, group: &TaskGroup) -> Option<String> {
@@ -293,7 +290,7 @@ impl<'a> View<'a> {
             .find(|group| wave_rules::awaits_decision(self.state, self.parallel, group))?;
         let files = self
             .state_of(group)
-            .and_then(|known| known.reason.clone())
+            .and_then(|group_state| group_state.reason.clone())
             .unwrap_or_default();
         Some(ParallelAction::Open(QuestionKind::Conflict {
             group: group.id.clone(),
@@ -358,7 +355,7 @@ fn after_all_merged<'a>(state: &'a RunState, parallel: &'a ParallelState) -> Par
 fn clean_worktrees<'a>(
     state: &'a RunState,
     parallel: &ParallelState,
-    is_meant: impl Fn(&TaskGroup) -> bool,
+    is_selected: impl Fn(&TaskGroup) -> bool,
 ) -> Option<ParallelAction<'a>> {
     let left = state
         .plan
@@ -368,9 +365,9 @@ fn clean_worktrees<'a>(
             parallel
                 .groups
                 .get(&group.id)
-                .is_some_and(|known| known.worktree.is_some())
+                .is_some_and(|group| group.worktree.is_some())
         })
-        .filter(|group| is_meant(group));
+        .filter(|group| is_selected(group));
     let left: Vec<&str> = left.map(|group| group.id.as_str()).collect();
     (!left.is_empty()).then_some(ParallelAction::Clean(left))
 }
@@ -405,7 +402,7 @@ pub fn next_task_of<'a>(state: &'a RunState, group: &TaskGroup) -> Option<&'a Ta
     if state
         .tasks
         .get(first)
-        .is_some_and(|known| known.uncommitted.is_some())
+        .is_some_and(|task| task.uncommitted.is_some())
     {
         return None;
     }

@@ -27,12 +27,10 @@ pub struct ParallelState {
     pub limited_until: Option<Timestamp>,
     #[serde(default)]
     pub landing_question: Option<QuestionKind>,
-    /// Commits of the user's branch before and after its move.
     pub landed: Option<(String, String)>,
     /// Number of unsigned commits in between, though its user's are to be signed.
     #[serde(default)]
     pub unsigned: usize,
-    /// Other work trees that had it checked out.
     #[serde(default)]
     pub other_checkouts: Vec<String>,
     /// An earlier `landed`, before the run went on.
@@ -50,7 +48,6 @@ pub struct ParallelState {
     /// Positions of checks of the whole that are red without the work of the run.
     #[serde(default)]
     pub red_before: BTreeSet<usize>,
-    /// The last check of the whole after a wave.
     #[serde(default)]
     pub wave_check: Option<WaveCheck>,
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
@@ -71,9 +68,7 @@ pub struct WaveCheck {
     pub tree: String,
     pub checks: Vec<TaskCheck>,
     pub outcomes: Vec<TaskCheckOutcome>,
-    /// Positions of checks that were green before and are no longer.
     pub broken: Vec<usize>,
-    /// Sessions that were merged since those were green.
     pub groups: Vec<String>,
 }
 
@@ -83,7 +78,6 @@ pub struct GroupState {
     pub worktree: Option<String>,
     pub branch: String,
     pub base: String,
-    /// Last commit of its branch, once it has ended.
     pub tip: Option<String>,
     /// Number of the event that ended it: the first to end is merged first.
     #[serde(default)]
@@ -95,7 +89,6 @@ pub struct GroupState {
     pub reason: Option<String>,
     /// The reference that keeps unmerged work, such as `refs/omo/keep/r-1/session-2`.
     pub rescue_ref: Option<String>,
-    /// Files of its work tree that no commit can keep.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub copied: Option<CopiedFiles>,
     /// Cost of its clients, in millionths of a US dollar, as far as reported.
@@ -137,10 +130,10 @@ impl GroupState {
     }
 
     /// Cost of its client, as reported or at most. One that never began cost nothing.
-    pub(crate) fn cost_of_client(&self, told: Option<u64>) -> ClientCost {
+    pub(crate) fn cost_of_client(&self, reported: Option<u64>) -> ClientCost {
         match &self.job {
             Some(job) => job.cost(),
-            None => ClientCost::default().with_client(told, self.budget_micros),
+            None => ClientCost::default().with_client(reported, self.budget_micros),
         }
     }
 }
@@ -148,11 +141,9 @@ impl GroupState {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum GroupStatus {
-    /// A work tree without a client.
     #[default]
     Ready,
     Running,
-    /// All tasks are done, on the session's branch alone.
     Done,
     Merged,
     Failed,
@@ -257,7 +248,7 @@ impl ParallelState {
         let own = self
             .groups
             .get(id)
-            .filter(|known| !matches!(known.status, GroupStatus::Merged));
+            .filter(|group| !matches!(group.status, GroupStatus::Merged));
         own.and_then(|known| known.tip.as_deref())
             .unwrap_or(&self.tip)
     }
@@ -265,6 +256,6 @@ impl ParallelState {
     pub(crate) fn has_status(&self, id: &str, statuses: &[GroupStatus]) -> bool {
         self.groups
             .get(id)
-            .is_some_and(|known| statuses.contains(&known.status))
+            .is_some_and(|group| statuses.contains(&group.status))
     }
 }

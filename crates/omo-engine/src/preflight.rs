@@ -25,7 +25,6 @@ pub struct PreflightFacts {
     pub operation: Option<UnfinishedOperation>,
     pub has_identity: bool,
     pub head: PreflightHead,
-    /// Other work trees that have the branch checked out.
     pub other_checkouts: Vec<String>,
     /// The branch whose name leaves no room for those of the sessions, such as `omo`.
     pub branch_in_way: Option<String>,
@@ -33,11 +32,9 @@ pub struct PreflightFacts {
     pub dirty: Vec<String>,
     /// From the top; `None` outside of it. Its text is in the ledger, so that it need not be committed.
     pub plan_file: Option<String>,
-    /// The folders of submodules, from the top.
     pub submodules: Vec<String>,
     /// Files, from the top, with a filter that the repository's own settings name.
     pub filtered: Vec<String>,
-    /// Ignored files among those that the plan names.
     pub ignored: Vec<String>,
     /// Hooks, key and sparse set, as a commit in a new worktree meets them.
     pub commits: CommitConditions,
@@ -52,9 +49,7 @@ pub struct PreflightFacts {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PreflightHead {
     Branch,
-    /// A commit without a branch.
     Detached,
-    /// A branch without a commit.
     Unborn,
     /// None: `git` takes the repository for one without a work tree. Some have it so to keep a branch as it is.
     Bare,
@@ -119,7 +114,6 @@ pub enum PreflightSeverity {
     Stop,
 }
 
-/// Bytes kept free beside the work trees.
 const SPARE_BYTES: u64 = 256 * 1024 * 1024;
 /// The first version of `git` that merges without a checkout.
 const OLDEST_GIT: (u32, u32) = (2, 38);
@@ -357,7 +351,6 @@ fn check_dirty_files(plan: &Plan, facts: &PreflightFacts) -> [Option<PreflightFi
     [of_touched, of_others]
 }
 
-/// The command that stashes edits, with their paths where these are few.
 fn put_aside(files: &[String]) -> String {
     let paths: Vec<String> = files
         .iter()
@@ -627,7 +620,6 @@ fn to_mebibytes(bytes: u64) -> u64 {
     bytes.div_ceil(1024 * 1024)
 }
 
-/// Some step may change any file: it names none, and neither does its session.
 fn may_touch_anything(plan: &Plan) -> bool {
     plan.groups.iter().any(|group| {
         group.may_touch.is_empty()

@@ -45,7 +45,6 @@ const MAX_BYTES: u64 = 64 * 1024 * 1024;
 /// Texts written last by any run of the work tree: a later run of a plan finds those of the one before it.
 #[derive(Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProjectionMemory {
-    /// The run that wrote last, and its last event that was written.
     last: (String, u64),
     /// Digests that a file may have by omo's own hand: the last text, and the next one.
     files: BTreeMap<String, Vec<String>>,
@@ -103,9 +102,7 @@ struct Output<'a> {
     name: &'a str,
     /// Key in [`ProjectionMemory`]: a report holds the sections of several plans.
     key: String,
-    /// The digest of omo's present part, and the text to keep unless omo wrote that part.
     before: Option<(String, Vec<u8>)>,
-    /// The digest of omo's new part.
     after: String,
     whole: Option<Vec<u8>>,
 }
@@ -142,7 +139,6 @@ impl<'a> Projection<'a> {
         Self { root, memory, run }
     }
 
-    /// Fails unless all files of a plan of this dialect can be written.
     pub fn require_writable(&self, dialect: Dialect) -> Result<(), ProjectionError> {
         for path in [CHECKPOINT_PATH, REPORT_PATH]
             .into_iter()
@@ -159,14 +155,12 @@ impl<'a> Projection<'a> {
         self.root.read(CHECKPOINT_PATH)
     }
 
-    /// The present checkpoint is omo's, or there is none.
     pub fn owns_checkpoint(&self) -> Result<bool, ProjectionError> {
         let found = self.checkpoint()?;
         let memory = self.read_memory()?;
         Ok(found.is_none_or(|bytes| memory.is_known(CHECKPOINT_PATH, &sha256_hex(&bytes))))
     }
 
-    /// No other run has written since this one did.
     pub fn is_last(&self) -> Result<bool, ProjectionError> {
         let last = self.read_memory()?.last.0;
         Ok(last.is_empty() || last == self.run)
@@ -362,6 +356,6 @@ impl ProjectionMemory {
     fn is_known(&self, key: &str, digest: &str) -> bool {
         self.files
             .get(key)
-            .is_some_and(|known| known.iter().any(|one| one == digest))
+            .is_some_and(|known| known.iter().any(|known| known == digest))
     }
 }

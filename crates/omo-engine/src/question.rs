@@ -25,21 +25,17 @@ impl Question {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "about", rename_all = "snake_case")]
 pub enum QuestionKind {
-    /// A plan without a verdict that it was verified.
     Verification,
     /// Decisions of the plan: one, or all that may be asked about together.
     Decisions {
         decisions: Vec<PlanDecision>,
     },
-    /// The end of a batch after which a person is asked.
     HardStop {
         /// Position of the batch, from `0`.
         group: usize,
     },
-    /// A check that could not be run here.
     CheckNotRunnable {
         task: String,
-        /// The missing program or file.
         missing: String,
     },
     CommitRefused {
@@ -48,7 +44,6 @@ pub enum QuestionKind {
         #[serde(skip_serializing_if = "Option::is_none", default)]
         kept: Option<String>,
     },
-    /// A step that asks for human judgment.
     Escalated {
         task: String,
     },
@@ -57,7 +52,6 @@ pub enum QuestionKind {
         /// The payer, such as `ANTHROPIC_API_KEY`.
         payer: String,
     },
-    /// An entry condition of a session: a sentence that no command decides.
     EntryCondition {
         text: String,
     },
@@ -71,7 +65,6 @@ pub enum QuestionKind {
     },
     LandingRefused {
         reason: String,
-        /// Ways out, each a sentence with its command.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         ways_out: Vec<String>,
         /// Refusal by hooks, or for a change of them.
@@ -101,7 +94,6 @@ impl QuestionKind {
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct QuestionOption {
-    /// The id that is typed.
     pub id: String,
     pub text: String,
 }

@@ -117,7 +117,6 @@ fn refused_alike<'a>(state: &'a RunState, id: &str, refusal: &CommitRefusal) -> 
         .collect()
 }
 
-/// The words for sessions that wait for one in conflict. All others were merged before the question.
 fn held_back_words(state: &RunState, group: &str) -> String {
     let held = wave_rules::held_back_by(state, group);
     if held.is_empty() {
@@ -168,7 +167,7 @@ fn decision_question(decisions: &[PlanDecision]) -> (String, Vec<QuestionOption>
             let options = decision
                 .options
                 .iter()
-                .map(|one| option(&one.label, &sanitize(&one.text, 160)));
+                .map(|choice| option(&choice.label, &sanitize(&choice.text, 160)));
             (decision_text(decision), options.collect())
         }
         several => {

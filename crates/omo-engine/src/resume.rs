@@ -7,7 +7,6 @@ use crate::state::RunState;
 pub struct InterruptedTask {
     pub id: String,
     pub status: ReportedStatus,
-    /// The text in the plan has changed since it was done.
     pub is_stale: bool,
 }
 
@@ -15,9 +14,7 @@ pub struct InterruptedTask {
 pub enum ResumePoint {
     From {
         step: String,
-        /// Number of passed steps, and of all.
         passed: (usize, usize),
-        /// Reason for this step, where that is more than that its turn has come.
         why: Option<&'static str>,
     },
     Nothing,
@@ -61,10 +58,7 @@ pub fn resume_point_of(state: &RunState) -> ResumePoint {
         .map(|(task, standing)| InterruptedTask {
             id: task.id.clone(),
             status: ReportedStatus::from(&standing),
-            is_stale: state
-                .tasks
-                .get(&task.id)
-                .is_some_and(|known| known.is_stale),
+            is_stale: state.tasks.get(&task.id).is_some_and(|task| task.is_stale),
         });
     find_resume_point(&left.collect::<Vec<_>>())
 }

@@ -26,7 +26,7 @@ pub(crate) fn tasks_to_reopen(state: &RunState) -> Vec<(String, String)> {
         && state
             .tasks
             .get(&verification.id)
-            .is_some_and(|known| known.status == TaskStatus::Passed)
+            .is_some_and(|task| task.status == TaskStatus::Passed)
         && reopened.iter().all(|(id, _)| *id != verification.id)
     {
         reopened.push((
@@ -66,7 +66,6 @@ fn can_be_proved(plan: &Plan, task: &Task) -> bool {
     plan.dialect.kind() == PlanKind::TaskList || TaskProof::from(task) != TaskProof::None
 }
 
-/// The verifier found the whole not done, or gave no verdict.
 pub(crate) fn has_failed_verification(state: &RunState) -> bool {
     let reviews = state
         .plan
@@ -75,7 +74,7 @@ pub(crate) fn has_failed_verification(state: &RunState) -> bool {
         .filter(|task| task.is_verification());
     reviews
         .filter_map(|task| state.tasks.get(&task.id))
-        .any(|known| known.status == TaskStatus::Failed)
+        .any(|task| task.status == TaskStatus::Failed)
 }
 
 /// A complete run counts its rounds anew; `except` is done again for a reason of its own.

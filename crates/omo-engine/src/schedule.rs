@@ -19,27 +19,20 @@ use crate::state::{
 };
 use crate::{parallel_schedule, rounds};
 
-/// Maximum workers of a session at once.
 const MAX_WORKERS: usize = 64;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NextAction<'a> {
     /// Wait for the answer of a person; nothing else is begun before.
     Ask(&'a QuestionState),
-    /// Ask a question that is not in the ledger yet.
     AskNew(QuestionKind),
     Start(Vec<&'a Task>),
-    /// Wait for the workers of these: nothing else can begin before they are done.
     Wait(Vec<&'a str>),
     Parallel(ParallelAction<'a>),
-    /// Retry a refused commit of this task, which its user has seen to.
     CommitAgain(&'a Task),
-    /// Run the checks of the whole plan: everything was done.
     FinalChecks,
-    /// Begin another round with these tasks, each with its reason.
     NextRound(Vec<(String, String)>),
     End(RunResult),
-    /// None: the run has ended, or was cancelled.
     Over,
 }
 
@@ -255,7 +248,6 @@ fn is_settled(state: &RunState, decision: &PlanDecision) -> bool {
         })
 }
 
-/// The first failed task that asks for human judgment, and has had none yet.
 fn due_judgment(state: &RunState) -> Option<QuestionKind> {
     state
         .plan
@@ -273,7 +265,6 @@ fn due_judgment(state: &RunState) -> Option<QuestionKind> {
         })
 }
 
-/// Positions of the groups in the order of work: by stage, then as the plan has them.
 pub(crate) fn group_order(plan: &Plan) -> Vec<usize> {
     let mut places: Vec<(usize, usize)> = plan
         .groups
@@ -311,7 +302,6 @@ impl<'a> View<'a> {
         }
     }
 
-    /// Failed tasks: those that end so that their dependents cannot be done.
     fn failures(&self) -> impl Iterator<Item = &'a Task> {
         let failed = self
             .standings
@@ -332,7 +322,7 @@ impl<'a> View<'a> {
             .state
             .tasks
             .get(&task.id)
-            .and_then(|known| known.judgment.as_deref())
+            .and_then(|task| task.judgment.as_deref())
         {
             Some(ANSWER_STOP) => true,
             Some(_) => false,
@@ -344,7 +334,7 @@ impl<'a> View<'a> {
 
     /// The task itself has failed, and not a dependency; nor did a person leave it out.
     fn has_failed(&self, task: &Task) -> bool {
-        match self.state.tasks.get(&task.id).map(|known| known.status) {
+        match self.state.tasks.get(&task.id).map(|task| task.status) {
             Some(TaskStatus::Unverified) => !self.state.plan.policy.unproved_continues,
             status => status == Some(TaskStatus::Failed),
         }
@@ -401,7 +391,7 @@ impl<'a> View<'a> {
                 .state
                 .tasks
                 .get(&task.id)
-                .is_some_and(|known| known.uncommitted.is_some());
+                .is_some_and(|task| task.uncommitted.is_some());
             let waits = matches!(
                 standing,
                 TaskStanding::Is(TaskStatus::Pending | TaskStatus::Held)

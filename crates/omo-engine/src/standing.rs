@@ -14,7 +14,6 @@ impl RunState {
         (0..self.plan.final_checks.len()).map(|place| self.final_checks.get(&place))
     }
 
-    /// The first open question, at which the run waits.
     pub fn open_question(&self) -> Option<&QuestionState> {
         self.questions.iter().find(|state| state.answer.is_none())
     }
@@ -105,7 +104,6 @@ impl RunState {
                 .is_some_and(|task| task.refused_as.is_some())
     }
 
-    /// A reviewer has judged the whole, unproved tasks included.
     pub fn is_reviewed(&self) -> bool {
         let verdict = self
             .plan
@@ -114,7 +112,6 @@ impl RunState {
         verdict == Some(TaskStanding::Is(TaskStatus::Passed))
     }
 
-    /// A task was left out, or is unproved where its plan has checks for it.
     pub(crate) fn lacks_a_task(&self) -> bool {
         self.plan
             .tasks
@@ -126,7 +123,6 @@ impl RunState {
             })
     }
 
-    /// Parallel work that has not landed, or a commit that went to another branch.
     pub(crate) fn is_outside_branch(&self) -> bool {
         self.parallel
             .as_ref()
@@ -134,7 +130,6 @@ impl RunState {
             || self.lacks_commits()
     }
 
-    /// The checked-out branch lacks the commit of a passed task.
     pub fn lacks_commits(&self) -> bool {
         self.missing_commits
             .iter()

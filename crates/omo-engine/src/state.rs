@@ -29,16 +29,13 @@ pub struct RunState {
     pub plan: Plan,
     /// As the run knows it: an answer may have been written into the file since it was read.
     pub plan_sha256: String,
-    /// Digest of exactly the commands that its user approved.
     pub approved: String,
     #[serde(default)]
     pub root: String,
     /// Identity of that work tree, wherever it lies; `None` without `git`, or in an older ledger.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub worktree: Option<WorktreeIdentity>,
-    /// The commit that was checked out at its start.
     pub base: Option<String>,
-    /// Full name of the branch that was checked out at its start.
     #[serde(default)]
     pub branch: Option<String>,
     pub phase: RunPhase,
@@ -50,23 +47,17 @@ pub struct RunState {
     pub reviewed_tasks: BTreeSet<String>,
     /// Result of each final check since the last change, by position in the plan, from `0`.
     pub final_checks: BTreeMap<usize, TaskCheckOutcome>,
-    /// The commits of passed tasks that a branch of the user's lacked when the run would end.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub missing_commits: Vec<MissingCommit>,
-    /// Edited files that omo writes for others, with the path of each backup.
     pub changed_files: Vec<(String, Option<String>)>,
-    /// The references that keep changes of the user which commits of the run have displaced.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub displaced: Vec<String>,
     #[serde(default)]
     pub guard: Option<KnownGuard>,
-    /// Changed check files of the plan, with the task that was worked on.
     #[serde(default)]
     pub changed_check_files: BTreeMap<String, String>,
-    /// The tasks that omo has ticked in the plan's file.
     #[serde(default)]
     pub ticked: BTreeSet<String>,
-    /// Reason why nothing more is ticked there.
     #[serde(default)]
     pub tick_refusal: Option<String>,
     #[serde(default)]
@@ -76,14 +67,12 @@ pub struct RunState {
     pub round: u32,
     #[serde(default)]
     pub evidence: Vec<Evidence>,
-    /// Notes for the workers of later tasks, oldest first.
     #[serde(default)]
     pub notes: Vec<TaskNote>,
     #[serde(default)]
     pub verdicts: Vec<PlanVerdict>,
     #[serde(default)]
     pub closed_findings: BTreeSet<usize>,
-    /// The work tree at the start of its first worker.
     #[serde(default)]
     pub first_tree: Option<String>,
     /// In the present work tree; `None` where they were not searched for since the last change.
@@ -94,7 +83,6 @@ pub struct RunState {
     #[serde(default)]
     pub scope: Option<RunScope>,
     pub mode: ExecutionMode,
-    /// A person stopped the run at a question: nothing more is begun.
     #[serde(default)]
     pub is_stopped: bool,
     pub opened_at: Timestamp,
@@ -114,14 +102,9 @@ pub struct DispatchedTasks {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "phase", rename_all = "snake_case")]
 pub enum RunPhase {
-    /// Tasks are worked on, or wait for a question.
     Executing,
-    Ended {
-        result: RunResult,
-    },
-    Cancelled {
-        why: String,
-    },
+    Ended { result: RunResult },
+    Cancelled { why: String },
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -140,18 +123,14 @@ pub struct TaskState {
     /// Positions of checks that were green before the work; not run then where they also run without it afterwards.
     #[serde(default)]
     pub already_green: Vec<usize>,
-    /// Reason why it was left out, held or reopened.
     pub reason: Option<String>,
     /// Status before the verdict of a review that refused it: restored where that review judges once more.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refused_as: Option<TaskStatus>,
-    /// The text in the plan has changed since it was done.
     #[serde(default)]
     pub is_stale: bool,
-    /// Lost workers since it was last reopened.
     #[serde(default)]
     pub lost_workers: u32,
-    /// Answer of a person about its failure.
     #[serde(default)]
     pub judgment: Option<String>,
     /// The work tree before the first of the attempts that still count.
@@ -160,13 +139,10 @@ pub struct TaskState {
     /// Changes of its attempts have to be taken back before anything else begins in its work tree.
     #[serde(default)]
     pub is_to_restore: bool,
-    /// Changes of its attempts that could not be taken back, each with its reason.
     #[serde(default)]
     pub not_restored: Vec<String>,
-    /// Paths outside of the task that changed meanwhile: they were not taken back.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub left_alone: Vec<String>,
-    /// The reference that keeps the changes taken back last.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub taken_back: Option<String>,
     /// The attempt whose green work `git` did not commit.
@@ -199,7 +175,6 @@ pub struct WorktreeBaseline {
     pub snapshot: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub head: Option<String>,
-    /// Start of the first of those attempts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub since: Option<Timestamp>,
 }
@@ -218,7 +193,6 @@ fn first() -> u32 {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TaskStatus {
-    /// Not begun, or to be done again.
     #[default]
     Pending,
     Running,
@@ -256,11 +230,7 @@ impl From<ImportedStatus> for TaskStatus {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TaskStanding {
     Is(TaskStatus),
-    /// A dependency ended other than passed.
-    Blocked {
-        /// Id of the nearest such task.
-        by: String,
-    },
+    Blocked { by: String },
 }
 
 impl TaskStanding {
@@ -293,7 +263,6 @@ pub struct RunningAttempt {
     pub ticket: String,
     pub since: Timestamp,
     pub tree: Option<String>,
-    /// Files that it must not change, with their digests.
     #[serde(default)]
     pub protected_files: Vec<(String, String)>,
 }
@@ -322,7 +291,6 @@ pub struct QuestionAnswer {
     pub at: Timestamp,
 }
 
-/// A ledger that cannot be: the event, and its fault.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LedgerError {
     pub seq: u64,
@@ -347,10 +315,9 @@ impl std::fmt::Display for LedgerError {
 impl std::error::Error for LedgerError {}
 
 impl RunState {
-    /// Open deferred findings, each with its number.
     pub fn open_findings(&self) -> impl Iterator<Item = (usize, &str)> {
-        let all = self.verdicts.iter().flat_map(|verdict| &verdict.later);
-        let numbered = all
+        let findings = self.verdicts.iter().flat_map(|verdict| &verdict.later);
+        let numbered = findings
             .enumerate()
             .map(|(place, text)| (place + 1, text.as_str()));
         numbered.filter(|(number, _)| !self.closed_findings.contains(number))
@@ -380,7 +347,6 @@ impl RunState {
         self.plan.dialect.kind() == PlanKind::Steps
     }
 
-    /// Differences between the run's plan and another reading of its file: ids of changed, new and removed tasks.
     pub fn compare_plan(&self, plan: &Plan) -> PlanDifferences {
         let (before, after) = (task_digests(&self.plan), task_digests(plan));
         let ids_where = |tasks: &[Task], keep: &dyn Fn(&str) -> bool| -> Vec<String> {
@@ -420,11 +386,11 @@ impl RunState {
     fn is_ticked_by_hand(&self, task: &Task) -> bool {
         task.state == PlannedState::Done
             && !self.ticked.contains(&task.id)
-            && self.tasks.get(&task.id).is_some_and(|known| {
-                known.attempts == 0
-                    && known.lost_workers == 0
-                    && known.last_end.is_none()
-                    && matches!(known.status, TaskStatus::Pending | TaskStatus::Skipped)
+            && self.tasks.get(&task.id).is_some_and(|task| {
+                task.attempts == 0
+                    && task.lost_workers == 0
+                    && task.last_end.is_none()
+                    && matches!(task.status, TaskStatus::Pending | TaskStatus::Skipped)
             })
     }
 
@@ -448,7 +414,6 @@ pub struct PlanDifferences {
     pub changed: Vec<String>,
     pub added: Vec<String>,
     pub removed: Vec<String>,
-    /// Ids of tasks that were checked off by hand.
     pub ticked: Vec<String>,
 }
 
@@ -470,16 +435,13 @@ pub fn chosen_label(decision: &PlanDecision, option: &str) -> Option<String> {
     })
 }
 
-/// Takes the recommendation of every decision of the question.
 pub const ANSWER_ACCEPT_ALL: &str = "accept-all";
-/// Asks about each decision by itself.
 pub const ANSWER_ONE_BY_ONE: &str = "one-by-one";
 pub const ANSWER_CONTINUE: &str = "continue";
 pub const ANSWER_STOP: &str = "stop";
 /// Has all of it done in the user's session, one step after the other.
 pub const ANSWER_FOREGROUND: &str = "foreground";
 pub const ANSWER_SKIP: &str = "skip";
-/// Has a session, or a task, done again from the present state of the run.
 pub const ANSWER_REDO: &str = "redo";
 /// Withdraws a question that has become moot. No question offers it.
 pub const ANSWER_WITHDRAWN: &str = "withdrawn";

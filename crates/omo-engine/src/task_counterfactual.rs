@@ -51,7 +51,6 @@ pub(crate) fn checks_to_prove(plan: &Plan, task: &Task) -> Vec<TaskCheck> {
     checks
 }
 
-/// Reason why an implementation is not proved, though its checks are green: each of them is green without it, too.
 pub(crate) fn unproved_implementation(
     plan: &Plan,
     task: &Task,
@@ -76,7 +75,7 @@ pub fn weakness(state: &RunState, task: &Task) -> Option<String> {
     let known = state
         .tasks
         .get(&task.id)
-        .filter(|known| known.status == TaskStatus::Passed)?;
+        .filter(|task| task.status == TaskStatus::Passed)?;
     weakest_answer(&state.plan, task, &known.last_end.as_ref()?.without_work)
 }
 

@@ -72,8 +72,7 @@ impl TaskListStore {
     }
 
     pub fn create(&self, id: &SessionId) -> Result<TaskListFolder, TaskListError> {
-        let made = std::fs::create_dir_all(&self.client_home);
-        made.map_err(|source| FolderError::Io {
+        std::fs::create_dir_all(&self.client_home).map_err(|source| FolderError::Io {
             action: "create",
             path: self.client_home.clone(),
             source,

@@ -12,7 +12,6 @@ const LETTERS: usize = 28;
 pub struct Ticket {
     /// Text that only the worker is told.
     pub text: String,
-    /// The SHA-256, as the ledger knows it.
     pub digest: String,
 }
 

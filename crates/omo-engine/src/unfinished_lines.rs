@@ -11,7 +11,6 @@ use crate::state::RunState;
 pub const MAX_UNFINISHED_LINES: usize = 100;
 
 const MARKS: [&str; 3] = ["TODO", "FIXME", "WIP"];
-/// Words in any case, wherever they stand.
 const SAYINGS: [&str; 8] = [
     "not implemented",
     "basic implementation",
@@ -22,7 +21,6 @@ const SAYINGS: [&str; 8] = [
     "todo!",
     "unimplemented!",
 ];
-/// Words in any case, in comments.
 const REMARKS: [&str; 4] = ["placeholder", "should work", "probably works", "hack"];
 /// Starts of a comment in most languages, behind a blank or at the beginning of a line.
 const COMMENTS: [&str; 6] = ["//", "/*", "<!--", "#", "-- ", "* "];
@@ -97,7 +95,6 @@ fn is_code_name(text: &str, at: usize, length: usize) -> bool {
         })
 }
 
-/// The rest of a line from its first comment on.
 fn comment_in(line: &str) -> Option<&str> {
     let starts = COMMENTS.into_iter().flat_map(|mark| {
         memchr::memmem::find_iter(line.as_bytes(), mark).filter(move |at| {

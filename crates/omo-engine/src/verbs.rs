@@ -41,7 +41,6 @@ pub struct VerbCaller {
     pub actor: EventActor,
     /// Last input of a person in that session; `None` where unknown, and unused for a terminal: a person is at it.
     pub prompted_at: Option<Timestamp>,
-    /// Answers of a person in that session's question dialog, oldest first.
     pub recorded_answers: Vec<RecordedAnswer>,
     /// Group of the plan that the caller works on, as a client that the run itself has started.
     pub group: Option<String>,
@@ -242,7 +241,7 @@ fn missing_contract_event(task: &Task) -> EventKind {
 }
 
 fn is_waiting(state: &RunState, task: &Task) -> bool {
-    let status = state.tasks.get(&task.id).map(|known| known.status);
+    let status = state.tasks.get(&task.id).map(|task| task.status);
     matches!(status, Some(TaskStatus::Pending | TaskStatus::Held))
 }
 

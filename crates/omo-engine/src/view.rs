@@ -457,11 +457,11 @@ fn check_view(command: &str, outcome: Option<&TaskCheckOutcome>, tree: Option<&s
     }
 }
 
-fn proof_source(task: &Task, known: &TaskState) -> Option<String> {
-    match &known.proved_by {
+fn proof_source(task: &Task, task_state: &TaskState) -> Option<String> {
+    match &task_state.proved_by {
         Some(ProofSource::Task(id)) => Some(format!("task {id}, which is a check itself")),
         Some(ProofSource::FinalChecks) => Some("the checks of the whole".to_owned()),
-        None if task.is_verification() && known.status == TaskStatus::Passed => {
+        None if task.is_verification() && task_state.status == TaskStatus::Passed => {
             Some("the verifier's verdict".to_owned())
         }
         None => None,

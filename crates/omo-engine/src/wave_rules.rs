@@ -62,9 +62,9 @@ pub(crate) fn awaits_decision(
     parallel: &ParallelState,
     group: &TaskGroup,
 ) -> bool {
-    parallel.groups.get(&group.id).is_some_and(|known| {
-        known.status == GroupStatus::InConflict
-            && !known.is_to_redo
+    parallel.groups.get(&group.id).is_some_and(|group_state| {
+        group_state.status == GroupStatus::InConflict
+            && !group_state.is_to_redo
             && group_outcome(state, group).is_some()
     })
 }
@@ -93,7 +93,7 @@ pub fn held_back<'a>(
             dependents.entry(other).or_default().push(id);
         }
     }
-    let is_merged: BTreeSet<&str> = groups
+    let merged: BTreeSet<&str> = groups
         .iter()
         .filter(|group| parallel.has_status(&group.id, &[GroupStatus::Merged]))
         .filter(|group| group_outcome(state, group) == Some(GroupStatus::Done))
@@ -105,7 +105,7 @@ pub fn held_back<'a>(
             .get(id)
             .into_iter()
             .flatten()
-            .filter(|it| !is_merged.contains(*it))
+            .filter(|id| !merged.contains(*id))
         {
             let known = held.entry(dependent).or_default();
             let before = known.len();
@@ -204,7 +204,7 @@ pub fn group_outcome(state: &RunState, group: &TaskGroup) -> Option<GroupStatus>
     if group
         .tasks
         .iter()
-        .any(|id| match state.tasks.get(id).map(|known| known.status) {
+        .any(|id| match state.tasks.get(id).map(|task| task.status) {
             Some(TaskStatus::Failed) => true,
             // Unproved or left out by a person, and its plan does not let that be: nothing behind it can be begun.
             Some(TaskStatus::Skipped | TaskStatus::Unverified) => !state.unblocks_dependents(id),

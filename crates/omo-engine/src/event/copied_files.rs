@@ -6,13 +6,11 @@ use std::fmt;
 use omo_core::text::{list_some, sanitize};
 use serde::{Deserialize, Serialize};
 
-/// Maximum number of files named in a text.
 const MAX_NAMES: usize = 3;
 
 /// Copies of files that `git` ignores, and of repositories within a work tree, made before its removal.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CopiedFiles {
-    /// The folder of the copies, absolute.
     pub folder: String,
     /// Their paths below `folder`.
     pub files: Vec<String>,

@@ -14,7 +14,6 @@ pub struct Evidence {
     /// Tree of `git` that it was run in.
     #[serde(default)]
     pub tree: Option<String>,
-    /// SHA-256 of the file that keeps its output.
     #[serde(default)]
     pub output_sha256: Option<String>,
 }
@@ -37,7 +36,6 @@ pub struct PlanVerdict {
     pub passed: bool,
     #[serde(default)]
     pub evidence_ids: Vec<String>,
-    /// Tasks to do again, each with its reason.
     #[serde(default)]
     pub reopen: Vec<(String, String)>,
     /// Further remarks, on one line.
@@ -63,11 +61,11 @@ impl PlanVerdict {
         }
         let reopened = self.reopen.iter().map(|(id, why)| format!("{id}: {why}"));
         let note = Some(self.note.clone()).filter(|note| !note.is_empty());
-        let said: Vec<String> = reopened.chain(note).collect();
-        if said.is_empty() {
+        let parts: Vec<String> = reopened.chain(note).collect();
+        if parts.is_empty() {
             "FAIL".to_owned()
         } else {
-            format!("FAIL: {}", said.join("; "))
+            format!("FAIL: {}", parts.join("; "))
         }
     }
 }

@@ -58,7 +58,6 @@ pub struct AttemptEnd {
     /// Reason why `git` did not make that commit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refusal: Option<CommitRefusal>,
-    /// Outcomes of its checks without the work, where that was asked.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub without_work: Vec<CheckCounterfactual>,
     /// Snapshot at the end of an attempt that is taken back: differences up to it go, later changes stay.
@@ -70,7 +69,6 @@ pub struct AttemptEnd {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HookChanges {
     pub files: Vec<String>,
-    /// Reason why the checks could not be judged on that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unjudged: Option<String>,
 }
@@ -111,7 +109,6 @@ pub enum RunResult {
 }
 
 impl RunResult {
-    /// The word in files and blocks that other programs read.
     pub fn word(self) -> &'static str {
         match self {
             Self::Complete => "complete",

@@ -95,81 +95,10 @@ impl RunState {
                 "begins a session elsewhere than at what the run has come to",
             ));
         }
-        let known = parallel.groups.entry(id.to_owned()).or_default();
-        let id = id.to_owned();
+        apply_to_session(parallel, id, event);
         match &event.kind {
-            EventKind::GroupPrepared {
-                worktree,
-                branch,
-                base,
-                ..
-            } => {
-                let (worktree, branch, base) =
-                    (Some(worktree.clone()), branch.clone(), base.clone());
-                *known = GroupState {
-                    worktree,
-                    branch,
-                    base,
-                    ..known.cleared()
-                };
-            }
-            EventKind::GroupUpdated { tip, .. } => known.tip = Some(tip.clone()),
-            EventKind::WorkerStarted { .. } | EventKind::WorkerSubmitted { .. } => {
-                apply_to_worker(known, event);
-                if let Some(job) = &mut known.job {
-                    job.time_limit_seconds = parallel.policy.time_limit_seconds();
-                }
-                parallel.limited_until = None;
-            }
-            EventKind::SubmissionRefused { .. }
-            | EventKind::WorkerBegan { .. }
-            | EventKind::WorkerRequeued { .. }
-            | EventKind::WorkerReported { .. }
-            | EventKind::WorkerNotCancelled { .. }
-            | EventKind::WorkerEnded { .. } => apply_to_worker(known, event),
-            EventKind::LimitReached { until, .. } => {
-                // The worker was healthy.
-                known.idle_exits = known.idle_exits.saturating_sub(1);
-                parallel.limited_until = Some(*until);
-            }
-            EventKind::WorktreeLeft { reason: why, .. } => {
-                (known.worktree, known.leftover_reason) = (None, Some(why.clone()));
-            }
-            EventKind::GroupStuck { reason: why, .. } => known.stuck_reason = Some(why.clone()),
-            EventKind::GroupEnded { tip, failed, .. } => {
-                known.status = if failed.is_some() {
-                    GroupStatus::Failed
-                } else {
-                    GroupStatus::Done
-                };
-                (known.tip, known.reason) = (Some(tip.clone()), failed.clone());
-                known.ended_seq = event.seq;
-            }
-            EventKind::GroupMerged { tip, .. } => {
-                (known.status, known.reason, known.tip) = (GroupStatus::Merged, None, None);
-                parallel.note_merge(id, tip);
-                self.final_checks.clear();
-            }
-            EventKind::GroupRefused { files, .. } => {
-                (known.status, known.reason) = (GroupStatus::InConflict, Some(files.join(", ")));
-            }
-            EventKind::GroupRemoved {
-                rescue_ref: kept,
-                copied,
-                tip,
-                ..
-            } => {
-                known.worktree = None;
-                known.copied = copied.clone().or_else(|| known.copied.take());
-                known.rescue_ref = kept.clone().or_else(|| known.rescue_ref.take());
-                let is_merged = known.status == GroupStatus::Merged;
-                known.tip = known
-                    .tip
-                    .take()
-                    .or_else(|| tip.clone())
-                    .filter(|_| !is_merged && !known.is_to_redo);
-                self.forget_baselines(&id);
-            }
+            EventKind::GroupMerged { .. } => self.final_checks.clear(),
+            EventKind::GroupRemoved { .. } => self.forget_baselines(id),
             _ => {}
         }
         Ok(())
@@ -226,7 +155,7 @@ impl RunState {
         for known in parallel
             .groups
             .values_mut()
-            .filter(|known| known.stuck_reason.as_deref() == Some(BUDGET_SPENT))
+            .filter(|group| group.stuck_reason.as_deref() == Some(BUDGET_SPENT))
         {
             known.stuck_reason = None;
         }
@@ -300,9 +229,9 @@ impl RunState {
         let Some(parallel) = &mut self.parallel else {
             return;
         };
-        for (id, known) in &mut parallel.groups {
+        for (id, group_state) in &mut parallel.groups {
             if self.plan.groups.iter().all(|group| group.id != *id) {
-                *known = known.cleared();
+                *group_state = group_state.cleared();
             }
         }
     }
@@ -402,16 +331,93 @@ pub(super) fn is_about_workers(what: &EventKind) -> bool {
     )
 }
 
-fn apply_to_worker(known: &mut GroupState, event: &RunEvent) {
+fn apply_to_session(parallel: &mut ParallelState, id: &str, event: &RunEvent) {
+    let session = parallel.groups.entry(id.to_owned()).or_default();
+    match &event.kind {
+        EventKind::GroupPrepared {
+            worktree,
+            branch,
+            base,
+            ..
+        } => {
+            let (worktree, branch, base) = (Some(worktree.clone()), branch.clone(), base.clone());
+            *session = GroupState {
+                worktree,
+                branch,
+                base,
+                ..session.cleared()
+            };
+        }
+        EventKind::GroupUpdated { tip, .. } => session.tip = Some(tip.clone()),
+        EventKind::WorkerStarted { .. } | EventKind::WorkerSubmitted { .. } => {
+            apply_to_worker(session, event);
+            if let Some(job) = &mut session.job {
+                job.time_limit_seconds = parallel.policy.time_limit_seconds();
+            }
+            parallel.limited_until = None;
+        }
+        EventKind::SubmissionRefused { .. }
+        | EventKind::WorkerBegan { .. }
+        | EventKind::WorkerRequeued { .. }
+        | EventKind::WorkerReported { .. }
+        | EventKind::WorkerNotCancelled { .. }
+        | EventKind::WorkerEnded { .. } => apply_to_worker(session, event),
+        EventKind::LimitReached { until, .. } => {
+            // The worker was healthy.
+            session.idle_exits = session.idle_exits.saturating_sub(1);
+            parallel.limited_until = Some(*until);
+        }
+        EventKind::WorktreeLeft { reason: why, .. } => {
+            (session.worktree, session.leftover_reason) = (None, Some(why.clone()));
+        }
+        EventKind::GroupStuck { reason: why, .. } => session.stuck_reason = Some(why.clone()),
+        EventKind::GroupEnded { tip, failed, .. } => {
+            session.status = if failed.is_some() {
+                GroupStatus::Failed
+            } else {
+                GroupStatus::Done
+            };
+            (session.tip, session.reason) = (Some(tip.clone()), failed.clone());
+            session.ended_seq = event.seq;
+        }
+        EventKind::GroupMerged { tip, .. } => {
+            (session.status, session.reason, session.tip) = (GroupStatus::Merged, None, None);
+            parallel.note_merge(id.to_owned(), tip);
+        }
+        EventKind::GroupRefused { files, .. } => {
+            (session.status, session.reason) = (GroupStatus::InConflict, Some(files.join(", ")));
+        }
+        EventKind::GroupRemoved {
+            rescue_ref: kept,
+            copied,
+            tip,
+            ..
+        } => {
+            session.worktree = None;
+            session.copied = copied.clone().or_else(|| session.copied.take());
+            session.rescue_ref = kept.clone().or_else(|| session.rescue_ref.take());
+            let is_merged = session.status == GroupStatus::Merged;
+            session.tip = session
+                .tip
+                .take()
+                .or_else(|| tip.clone())
+                .filter(|_| !is_merged && !session.is_to_redo);
+        }
+        _ => {}
+    }
+}
+
+fn apply_to_worker(group_state: &mut GroupState, event: &RunEvent) {
     match &event.kind {
         EventKind::WorkerStarted {
             process,
             budget_micros,
             ..
         } => {
-            (known.status, known.process) = (GroupStatus::Running, Some(process.clone()));
-            known.budget_micros = *budget_micros;
-            known.idle_exits = known.idle_exits.saturating_add(1);
+            (group_state.status, group_state.process) =
+                (GroupStatus::Running, Some(process.clone()));
+            group_state.budget_micros = *budget_micros;
+            group_state.idle_exits = group_state.idle_exits.saturating_add(1);
         }
         EventKind::WorkerSubmitted {
             job,
@@ -420,9 +426,9 @@ fn apply_to_worker(known: &mut GroupState, event: &RunEvent) {
             budget_micros,
             ..
         } => {
-            known.status = GroupStatus::Running;
-            known.idle_exits = known.idle_exits.saturating_add(1);
-            known.job = Some(SubmittedWorker::new(
+            group_state.status = GroupStatus::Running;
+            group_state.idle_exits = group_state.idle_exits.saturating_add(1);
+            group_state.job = Some(SubmittedWorker::new(
                 job,
                 *launch,
                 brief,
@@ -431,36 +437,39 @@ fn apply_to_worker(known: &mut GroupState, event: &RunEvent) {
             ));
         }
         EventKind::SubmissionRefused { how, is_full, .. } => {
-            (known.status, known.job, known.reason) = (GroupStatus::Ready, None, Some(how.clone()));
-            known.idle_exits = known.idle_exits.saturating_sub(u32::from(*is_full));
+            (group_state.status, group_state.job, group_state.reason) =
+                (GroupStatus::Ready, None, Some(how.clone()));
+            group_state.idle_exits = group_state.idle_exits.saturating_sub(u32::from(*is_full));
         }
         EventKind::WorkerBegan { host, .. } => {
-            if let Some(job) = &mut known.job {
+            if let Some(job) = &mut group_state.job {
                 (job.began_at, job.host) = (Some(event.ts), host.clone());
             }
         }
         EventKind::WorkerRequeued { .. } => {
-            if let Some(job) = &mut known.job {
+            if let Some(job) = &mut group_state.job {
                 (job.began_at, job.queued_at, job.host) = (None, event.ts, String::new());
                 job.requeues = job.requeues.saturating_add(1);
             }
         }
         EventKind::WorkerReported { cost, .. } => {
-            if let Some(job) = &mut known.job {
+            if let Some(job) = &mut group_state.job {
                 job.reported_cost = Some(*cost);
             }
         }
         EventKind::WorkerNotCancelled { job, reason, .. } => {
-            known.stray_workers.insert(job.clone(), reason.clone());
+            group_state
+                .stray_workers
+                .insert(job.clone(), reason.clone());
         }
         EventKind::WorkerEnded { how, cost, .. } => {
-            known.cost_micros = known
+            group_state.cost_micros = group_state
                 .cost_micros
                 .saturating_add(cost.told.unwrap_or_default());
-            known.untold_micros = known.untold_micros.saturating_add(cost.untold);
-            (known.status, known.process, known.reason) =
+            group_state.untold_micros = group_state.untold_micros.saturating_add(cost.untold);
+            (group_state.status, group_state.process, group_state.reason) =
                 (GroupStatus::Ready, None, Some(how.clone()));
-            (known.job, known.budget_micros) = (None, None);
+            (group_state.job, group_state.budget_micros) = (None, None);
         }
         _ => {}
     }

@@ -55,16 +55,16 @@ impl RunState {
             let known = self
                 .tasks
                 .get(&task.id)
-                .and_then(|known| known.uncommitted.as_ref());
+                .and_then(|task| task.uncommitted.as_ref());
             known.is_some_and(|known| known.answer.as_deref() == answer)
         })
     }
 
     pub(crate) fn due_commit_question(&self) -> Option<QuestionKind> {
         let task = self.refused_commit(None)?;
-        let known = self.tasks.get(&task.id)?;
-        let refusal = known.last_end.as_ref()?.refusal.clone()?;
-        let kept = known.uncommitted.as_ref()?.kept.clone();
+        let task_state = self.tasks.get(&task.id)?;
+        let refusal = task_state.last_end.as_ref()?.refusal.clone()?;
+        let kept = task_state.uncommitted.as_ref()?.kept.clone();
         Some(QuestionKind::CommitRefused {
             task: task.id.clone(),
             refusal,

@@ -22,8 +22,8 @@ impl RunState {
                 let checks = self
                     .tasks
                     .get(task)
-                    .filter(|known| known.running.is_some())
-                    .map(|known| &known.checks);
+                    .filter(|task| task.running.is_some())
+                    .map(|task| &task.checks);
                 let is_green = checks
                     .is_some_and(|checks| checks.iter().all(|(_, outcome)| outcome.is_green()));
                 if !is_green
@@ -73,9 +73,9 @@ impl RunState {
         event: &RunEvent,
         note: &TaskNote,
     ) -> Result<(), LedgerError> {
-        let known = self.tasks.get(&note.task);
+        let task_state = self.tasks.get(&note.task);
         let is_at_work =
-            known.is_some_and(|task| task.running.is_some() && task.attempts == note.attempt);
+            task_state.is_some_and(|task| task.running.is_some() && task.attempts == note.attempt);
         if !is_at_work || self.notes.len() >= TaskNote::MAX_COUNT {
             return Err(LedgerError::new(
                 event,
@@ -221,7 +221,7 @@ impl RunState {
         if !reopened.iter().all(|(id, _)| {
             self.tasks
                 .get(id)
-                .is_some_and(|known| known.status.is_ended())
+                .is_some_and(|task| task.status.is_ended())
         }) {
             return Err(LedgerError::new(
                 event,

@@ -20,7 +20,6 @@ use crate::ledger::{self, LedgerContents, LedgerPosition, SEALED_BYTES};
 use crate::state::{LedgerError, RunState};
 
 pub(crate) const LEDGER: &str = "events.jsonl";
-/// Marker file of a run's folder, with the id of the run.
 pub(crate) const MARKER: &str = "omo-run";
 /// Marker file of a run that is being removed: no process may add to it any more.
 pub(crate) const REMOVAL_MARKER: &str = "going";
@@ -54,7 +53,6 @@ pub struct Run {
 struct KnownState {
     position: LedgerPosition,
     state: RunState,
-    /// Number of the last event in the snapshot.
     covered: u64,
 }
 
@@ -72,7 +70,6 @@ impl ExclusiveGuard {
 
 struct Folded {
     state: RunState,
-    /// End of the last whole write.
     end: LedgerPosition,
     covered: u64,
     /// Bytes of the file: more than `end` after a torn write.

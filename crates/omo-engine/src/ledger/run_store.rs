@@ -21,7 +21,6 @@ use crate::state::{RunPhase, RunState};
 
 /// Prefix of a run's folder until it is complete: no id begins with it.
 const UNFINISHED: &str = ".new-";
-/// Lock of the process that opens a run.
 const OPENING: &str = "opening.lock";
 const LETTERS: usize = 4;
 /// Maximum bytes of a marker, which holds an id and nothing else.
@@ -254,10 +253,8 @@ impl RunStore {
     }
 }
 
-/// Characters of the time in an id.
 const SECOND_CHARS: usize = "20260101-000000".len();
 
-/// A free id: the time to the second, and letters.
 fn new_id(base: &GuardedFolder, now: Timestamp) -> Result<String, RunStoreError> {
     let digits: String = now
         .to_string()

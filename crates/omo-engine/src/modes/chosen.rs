@@ -9,7 +9,6 @@ use super::ExecutionMode;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ModeChoice {
     pub mode: ExecutionMode,
-    /// The part of the plan that asks for it.
     pub reason: String,
 }
 
@@ -46,12 +45,12 @@ pub fn choose(plan: &Plan) -> ModeChoice {
 impl ModeChoice {
     /// Such as `docs/plan.md: tasks with dependencies, run in waves; --batches or --parallel choose another way`.
     pub fn line(&self, name: &str) -> String {
-        let all = [
+        let modes = [
             ExecutionMode::Batches,
             ExecutionMode::Waves,
             ExecutionMode::Parallel,
         ];
-        let others: Vec<&str> = all
+        let others: Vec<&str> = modes
             .into_iter()
             .filter(|mode| *mode != self.mode)
             .map(ExecutionMode::option)

@@ -60,7 +60,6 @@ fn comes_before(groups: &[TaskGroup], other: &TaskGroup, group: &TaskGroup) -> b
     group.deps.contains(&other.id) || Some(other.wave) == last_wave
 }
 
-/// Tasks after all that they need, otherwise in the order of the plan.
 fn in_order(tasks: Vec<Task>) -> Vec<Task> {
     let places: BTreeMap<String, usize> = tasks
         .iter()

@@ -49,7 +49,6 @@ impl ParallelDriver<'_> {
     }
 }
 
-/// Removes the work tree and the branch of a session; the removal is written down first.
 fn remove_worker(
     engine: &Engine,
     repository: &GitRepository,
@@ -64,7 +63,7 @@ fn remove_worker(
     let has_tree = parallel
         .groups
         .get(&group)
-        .is_some_and(|known| known.worktree.is_some());
+        .is_some_and(|group| group.worktree.is_some());
     let is_of_plan = find_worker(state, &group).is_some();
     let record = |what: EventKind| {
         if is_of_plan {
@@ -110,7 +109,7 @@ fn remove_worker(
             if parallel
                 .groups
                 .get(removed)
-                .is_some_and(|known| known.leftover_reason.is_some()) =>
+                .is_some_and(|group| group.leftover_reason.is_some()) =>
         {
             Ok(())
         }
@@ -219,8 +218,8 @@ pub fn reap_dead_supervisor(engine: &Engine) -> Result<ReapReport, DriveError> {
         let (GroupStatus::Running, Some(process)) = (known.status, &known.process) else {
             continue;
         };
-        let said = read_left_session(&engine.run.log_path(&format!("{id}-session.jsonl")));
-        let told = said.result.as_ref().and_then(ClientResult::cost_micros);
+        let output = read_left_session(&engine.run.log_path(&format!("{id}-session.jsonl")));
+        let reported_cost = output.result.as_ref().and_then(ClientResult::cost_micros);
         process_state::end_process(&process_state::ProcessIdentity {
             pid: process.pid,
             start: process.mark.clone(),
@@ -246,7 +245,7 @@ pub fn reap_dead_supervisor(engine: &Engine) -> Result<ReapReport, DriveError> {
             let ended = EventKind::WorkerEnded {
                 group: id.clone(),
                 how,
-                cost: known.cost_of_client(told),
+                cost: known.cost_of_client(reported_cost),
             };
             Ok((std::iter::once(ended).chain(held).collect(), ()))
         })?;

@@ -62,7 +62,6 @@ impl ParallelDriver<'_> {
         Ok(true)
     }
 
-    /// Writes events about a remote repository or scheduler that is silent for long, or answers again.
     fn follow_contacts(
         &mut self,
         parallel: &ParallelState,

@@ -31,8 +31,8 @@ impl ParallelDriver<'_> {
         parallel: &ParallelState,
         group: &TaskGroup,
     ) -> Result<(), DriveError> {
-        let known = parallel.groups.get(&group.id);
-        let Some(tip) = known.and_then(|known| known.tip.clone()) else {
+        let group_state = parallel.groups.get(&group.id);
+        let Some(tip) = group_state.and_then(|group_state| group_state.tip.clone()) else {
             return self
                 .report_stuck::<()>(group, "the ledger does not say what it came to")
                 .map(drop);
@@ -214,8 +214,9 @@ impl ParallelDriver<'_> {
         else {
             return Ok(None);
         };
-        let is_it = parallel.policy.branch.is_empty() || reference == parallel.policy.branch;
-        let is_behind = is_it
+        let is_checked_out =
+            parallel.policy.branch.is_empty() || reference == parallel.policy.branch;
+        let is_behind = is_checked_out
             && !self
                 .repository
                 .contains(&parallel.tip, std::slice::from_ref(&commit))?;
@@ -393,7 +394,6 @@ fn is_accepted(state: &RunState, why: &str) -> bool {
     })
 }
 
-/// Message of a worker's merge. A session's has the words of such plans.
 fn merge_message(state: &RunState, group: &TaskGroup) -> String {
     let name = match group.id.strip_prefix(SESSION_PREFIX) {
         Some(number) => format!("ultraplan session {number}"),

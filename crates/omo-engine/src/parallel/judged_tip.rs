@@ -29,7 +29,7 @@ impl ParallelDriver<'_> {
         let commits: Vec<String> = committed.chain([good.clone()]).collect();
         let tip = self.repository.commit_of(&name.branch_reference())?;
         let Some(tip) = tip.filter(|tip| {
-            commits.iter().all(|it| it == tip)
+            commits.iter().all(|commit| commit == tip)
                 || self.repository.contains(tip, &commits).unwrap_or(false)
         }) else {
             return Ok(Err(format!(

@@ -22,9 +22,9 @@ impl ParallelDriver<'_> {
         &mut self,
         id: &str,
         process: &ProcessEnd,
-        said: &SessionOutput,
+        output: &SessionOutput,
     ) -> Result<(), DriveError> {
-        let end = classify_end(process, said, (self.engine.now)());
+        let end = classify_end(process, output, (self.engine.now)());
         let state = self.engine.run.state()?;
         let Some(group) = find_worker(&state, id).cloned() else {
             return Ok(());
@@ -48,7 +48,7 @@ impl ParallelDriver<'_> {
         let follow = if gone.is_some() {
             FollowUp::Settled
         } else if goes_on {
-            follow_up(&end, said, facts)
+            follow_up(&end, output, facts)
         } else {
             FollowUp::Hold("the run was stopped")
         };
@@ -59,9 +59,9 @@ impl ParallelDriver<'_> {
             self.was_resumed.remove(id);
         }
         let known = state.group_state(id);
-        let told = told_cost(&end, said);
+        let reported_cost = told_cost(&end, output);
         let cost = known
-            .map(|known| known.cost_of_client(told))
+            .map(|known| known.cost_of_client(reported_cost))
             .unwrap_or_default();
         let ended = EventKind::WorkerEnded {
             group: id.to_owned(),

@@ -19,7 +19,7 @@ pub(crate) fn last_passed_commit<'s>(
             let known = state
                 .tasks
                 .get(id)
-                .filter(|known| is_done(state, known.status))?;
+                .filter(|task| is_done(state, task.status))?;
             Some((
                 known.updated_at,
                 known.last_end.as_ref()?.commit.as_deref()?,

@@ -51,12 +51,12 @@ pub(super) fn clear_remote(
             release_kept(repository, &keeper)?;
         }
     }
-    let told: Vec<String> = collected
+    let faults: Vec<String> = collected
         .undeleted
         .into_iter()
         .chain(collected.fetch_error)
         .collect();
-    Ok((!told.is_empty()).then(|| told.join("; ")))
+    Ok((!faults.is_empty()).then(|| faults.join("; ")))
 }
 
 /// A launch that a supervisor has fetched before, with the reference that keeps it.

@@ -20,7 +20,6 @@ use crate::work::{CompletionReport, Engine, EngineError, SilentWatcher, WorkerCo
 use crate::{parallel_schedule, verbs};
 
 enum Judgement {
-    /// Every judged step is settled, and the rest begins anew.
     Settled,
     Missing(String),
     Refused(String),
@@ -243,7 +242,7 @@ impl ParallelDriver<'_> {
             .state
             .tasks
             .get(task)
-            .is_some_and(|known| known.status == TaskStatus::Passed))
+            .is_some_and(|task| task.status == TaskStatus::Passed))
     }
 
     /// Begins a step without a push, so that its end can be written down; gives the reason of a failure.

@@ -34,7 +34,6 @@ use crate::verbs;
 use crate::wave_rules::group_outcome;
 
 const MAX_NAMED_FILES: usize = 8;
-/// Workers handed to a scheduler with one push.
 const SUBMISSIONS_AT_ONCE: usize = 16;
 
 impl ParallelDriver<'_> {
@@ -283,7 +282,7 @@ impl ParallelDriver<'_> {
         let known = parallel
             .groups
             .get(&group.id)
-            .filter(|known| known.worktree.is_some());
+            .filter(|group| group.worktree.is_some());
         let base = known
             .map_or_else(
                 || parallel.base_commit_of(&group.id),

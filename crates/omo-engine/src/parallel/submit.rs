@@ -25,7 +25,6 @@ use crate::report::ultraplan::remote_prompt::{
 use crate::schedule::{NextAction, next_action};
 use crate::state::RunState;
 
-/// Failed pushes in a row before a person is asked.
 const MAX_PUSH_FAILURES: u32 = 4;
 
 #[derive(Debug)]

@@ -19,7 +19,6 @@ impl ParallelDriver<'_> {
         }
     }
 
-    /// Makes a commit of the user, or gives the reason: a hook refused it, or it could not be signed.
     pub(super) fn commit_for_user(
         &self,
         policy: &ClientPolicy,

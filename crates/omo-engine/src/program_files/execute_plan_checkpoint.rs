@@ -66,7 +66,6 @@ pub fn render(state: &RunState) -> String {
     text
 }
 
-/// The part of a checkpoint of another program that is read.
 #[derive(Debug, Deserialize)]
 pub struct ForeignCheckpoint {
     #[serde(default)]

@@ -46,7 +46,6 @@ pub fn section(state: &RunState) -> String {
     text
 }
 
-/// The status in the words of such a report, which have none for a cancelled run: it does not go on.
 fn report_status(state: &RunState) -> &'static str {
     match state.phase {
         RunPhase::Cancelled { .. } => "cancelled",

@@ -96,7 +96,7 @@ pub fn task_file(before: Option<TaskFile>, task: &Task, state: &RunState, run: &
     let others = file
         .evidence
         .iter()
-        .filter(|one| one.get(EVIDENCE_RUN_MEMBER).and_then(Value::as_str) != Some(run));
+        .filter(|piece| piece.get(EVIDENCE_RUN_MEMBER).and_then(Value::as_str) != Some(run));
     let own = known
         .map(|known| task_evidence(known, state, run))
         .unwrap_or_default();
@@ -149,7 +149,6 @@ pub fn task_status(standing: &TaskStanding) -> TaskFileStatus {
     }
 }
 
-/// Evidence of a task: the checks of its last attempt, and the cited commands.
 fn task_evidence(known: &TaskState, state: &RunState, run: &str) -> Vec<Value> {
     let checks = known
         .checks
@@ -158,8 +157,15 @@ fn task_evidence(known: &TaskState, state: &RunState, run: &str) -> Vec<Value> {
     let named = known
         .evidence_ids
         .iter()
-        .filter_map(|id| state.evidence.iter().find(|one| one.id == *id));
-    let shown = named.map(|one| evidence_value(Some(&one.id), &one.command, &one.outcome, run));
+        .filter_map(|id| state.evidence.iter().find(|evidence| evidence.id == *id));
+    let shown = named.map(|evidence| {
+        evidence_value(
+            Some(&evidence.id),
+            &evidence.command,
+            &evidence.outcome,
+            run,
+        )
+    });
     checks.chain(shown).collect()
 }
 

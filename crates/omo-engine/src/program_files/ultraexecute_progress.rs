@@ -51,13 +51,11 @@ pub struct ProgressFile {
     pub updated_at: Timestamp,
     /// The `RunMode`, as a word.
     pub mode: &'static str,
-    /// Number of steps of the plan, or of the session that is run by itself.
     pub total_steps: usize,
     /// Number of the running or last step; `0` before the first.
     pub current_step: u64,
     /// `in-progress`, `completed`, `failed` or `stopped`.
     pub status: &'static str,
-    /// Each step by its number, in the order of work.
     #[serde(serialize_with = "as_map")]
     pub steps: Vec<(String, ProgressStep)>,
     pub entry_condition_checked: bool,
@@ -70,7 +68,6 @@ pub struct ProgressFile {
 pub struct ProgressStep {
     pub status: ReportedStatus,
     pub attempts: u32,
-    /// Fault of its last attempt, or the reason why it was left out.
     pub error: Option<String>,
     pub completed_at: Option<Timestamp>,
     pub commit: Option<String>,
@@ -95,7 +92,7 @@ pub fn progress_file(state: &RunState, asked: RunScope) -> ProgressFile {
         .plan
         .preconditions
         .iter()
-        .any(|one| matches!(one, Precondition::EntryCondition { .. }));
+        .any(|precondition| matches!(precondition, Precondition::EntryCondition { .. }));
     let is_one_session = state.plan.dialect.rules().is_one_session();
     let is_waiting = reached.outcome == PlanOutcome::Stopped && state.open_question().is_some();
     let status = match (&state.phase, reached.outcome) {
@@ -154,7 +151,7 @@ fn current_step(state: &RunState, reached: &OutcomeSummary) -> u64 {
         .find(|(_, status)| *status == ReportedStatus::Running)
         .map(|(id, _)| id);
     let begun = reached.tasks.iter().filter_map(|(id, _)| {
-        let known = state.tasks.get(id).filter(|known| known.attempts > 0)?;
+        let known = state.tasks.get(id).filter(|task| task.attempts > 0)?;
         Some((known.updated_at, id))
     });
     let last = begun.max_by_key(|(at, _)| *at).map(|(_, id)| id);

@@ -86,12 +86,12 @@ pub(super) fn write(
     Ok(true)
 }
 
-/// A file with the text that `of` makes of its present one, `now`; `values_of_run` are those that a run sets.
+/// A file with the text that `with_run` makes of its present one, `now`; `values_of_run` are those that a run sets.
 fn output<T: Serialize + DeserializeOwned>(
     name: &str,
     now: Option<Vec<u8>>,
     is_first: bool,
-    of: impl FnOnce(Option<T>) -> T,
+    with_run: impl FnOnce(Option<T>) -> T,
     values_of_run: impl Fn(&T) -> Value,
 ) -> Output<'_> {
     let digest = |file: &T| sha256_hex(values_of_run(file).to_string().as_bytes());
@@ -100,7 +100,7 @@ fn output<T: Serialize + DeserializeOwned>(
         .and_then(|bytes| serde_json::from_slice(bytes).ok());
     let before_digest = before.as_ref().map(digest).unwrap_or_default();
     let is_opened_with = is_first && before.is_some();
-    let after = of(before);
+    let after = with_run(before);
     let mut whole = serde_json::to_vec_pretty(&after).unwrap_or_default();
     whole.push(b'\n');
     let whole = Some(whole).filter(|whole| now.as_ref() != Some(whole));

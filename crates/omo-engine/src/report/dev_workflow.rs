@@ -16,12 +16,9 @@ pub struct EndedTask {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EndedStatus {
-    /// The checks were green, or another program reported it done before omo knew of it.
     Done,
-    /// Red checks, or none where the plan needs one.
     Failed,
     Unproved,
-    /// Not begun, because of another task.
     Blocked,
 }
 

@@ -23,12 +23,12 @@ pub fn finding_lines<'a>(
     let word = state.plan.dialect.unit_word();
     let mut lines = Vec::new();
     for task in tasks {
-        let Some(known) = state.tasks.get(&task.id) else {
+        let Some(task_state) = state.tasks.get(&task.id) else {
             continue;
         };
         let found = task_counterfactual::weakness(state, task)
             .into_iter()
-            .chain(task_findings(&state.plan, known));
+            .chain(task_findings(&state.plan, task_state));
         lines.extend(found.map(|line| format!("{word} {}: {line}", sanitize(&task.id, 64))));
     }
     lines.extend(worker_notes::note_lines(state));
@@ -127,7 +127,6 @@ pub fn branch_words(reference: &str) -> String {
     )
 }
 
-/// The branch of a task's commit, where it is not the one that the run began on.
 pub fn commit_place(state: &RunState, end: &AttemptEnd) -> Option<String> {
     let (began_on, branch) = (state.branch.as_deref()?, end.branch.as_deref()?);
     let is_elsewhere = began_on != branch && end.commit.is_some() && state.parallel.is_none();

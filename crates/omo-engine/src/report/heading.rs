@@ -145,8 +145,8 @@ fn failed_part(state: &RunState, tasks: &AskedTasks<'_>) -> Option<String> {
     }
     let group = state.parallel.as_ref().and_then(|parallel| {
         state.plan.groups.iter().find(|group| {
-            parallel.groups.get(&group.id).is_some_and(|known| {
-                matches!(known.status, GroupStatus::Failed | GroupStatus::InConflict)
+            parallel.groups.get(&group.id).is_some_and(|group| {
+                matches!(group.status, GroupStatus::Failed | GroupStatus::InConflict)
             })
         })
     });

@@ -53,7 +53,6 @@ pub fn plan_overview(
     text
 }
 
-/// Tasks that cannot begin and tasks without a check, a line each; empty without any.
 pub fn unable_lines(plan: &Plan) -> Vec<String> {
     let unable: Vec<&str> = plan
         .tasks
@@ -186,7 +185,6 @@ fn worker_heading(group: &TaskGroup) -> String {
     )
 }
 
-/// Each task with the earliest wave by its dependencies.
 fn waves_by_dependency(plan: &Plan) -> Vec<(usize, &Task)> {
     let mut waves: BTreeMap<&str, usize> = BTreeMap::new();
     // Each pass settles at least one task of a chain; a circle is no plan that can run.

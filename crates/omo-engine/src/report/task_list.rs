@@ -20,7 +20,6 @@ pub use progress::progress_screen;
 pub const SCREEN_BYTES: usize = 1_900;
 pub const BRIEF_BYTES: usize = 8_192;
 
-/// The brief of a worker of a task, or of the verifier of them all, in Markdown.
 pub fn brief(state: &RunState, task: &Task) -> String {
     if task.is_verification() {
         verifier::brief(state, task)

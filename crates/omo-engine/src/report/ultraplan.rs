@@ -28,7 +28,6 @@ pub fn command_for(plan: &Plan) -> &'static str {
     }
 }
 
-/// The requested part of a plan: all of it by default.
 pub fn scope_of(state: &RunState) -> RunScope {
     state.scope.unwrap_or(RunScope {
         mode: RunMode::Execute,

@@ -9,7 +9,6 @@ use crate::state::RunState;
 
 const BRIEF_CHARS: usize = 4_000;
 
-/// Section of a brief with the notes about other tasks than its own, newest first; empty without any.
 pub(crate) fn worker_notes(state: &RunState, own: &str) -> String {
     let others: Vec<&TaskNote> = state
         .notes

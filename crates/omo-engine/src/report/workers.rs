@@ -17,7 +17,6 @@ use crate::wave_rules;
 
 const NAMED_FOLDERS: usize = 3;
 
-/// The section of the sessions; empty for a run without any.
 pub(super) fn workers_section(state: &RunState) -> String {
     let Some(parallel) = &state.parallel else {
         return String::new();
@@ -36,7 +35,6 @@ pub(super) fn workers_section(state: &RunState) -> String {
     text + "\n"
 }
 
-/// The place of the user's branch, and remarks on each worker, a line each; empty without workers.
 pub fn worker_result_lines(state: &RunState) -> Vec<String> {
     let Some(parallel) = &state.parallel else {
         return Vec::new();
@@ -57,7 +55,7 @@ pub fn worker_result_lines(state: &RunState) -> Vec<String> {
         let mut notes: Vec<String> = parallel
             .groups
             .get(&group.id)
-            .map(|known| worker_notes(&group.id, known))
+            .map(|group_state| worker_notes(&group.id, group_state))
             .unwrap_or_default();
         let causes = held
             .get(group.id.as_str())
@@ -82,13 +80,13 @@ pub fn worker_result_lines(state: &RunState) -> Vec<String> {
 
 /// The cost of a run's clients; `None` where none is known.
 pub fn cost_text(parallel: &ParallelState) -> Option<String> {
-    let (told, untold) = (parallel.cost_micros(), parallel.untold_micros());
-    let said = format!("{}, as far as the clients said", format_dollars(told));
+    let (cost, untold) = (parallel.cost_micros(), parallel.untold_micros());
+    let text = format!("{}, as far as the clients said", format_dollars(cost));
     match untold {
-        0 => (told > 0).then_some(said),
-        most => Some(format!(
-            "{said}; at most {} more for killed ones",
-            format_dollars(most)
+        0 => (cost > 0).then_some(text),
+        untold => Some(format!(
+            "{text}; at most {} more for killed ones",
+            format_dollars(untold)
         )),
     }
 }
@@ -137,7 +135,7 @@ pub(crate) fn is_left_out(state: &RunState, group: &TaskGroup) -> bool {
         state
             .tasks
             .get(id)
-            .is_some_and(|known| known.status == TaskStatus::Skipped)
+            .is_some_and(|task| task.status == TaskStatus::Skipped)
     })
 }
 
@@ -200,11 +198,11 @@ fn user_branch_lines(parallel: &ParallelState) -> Vec<String> {
         && parallel
             .groups
             .values()
-            .any(|known| known.status == GroupStatus::Merged)
+            .any(|group| group.status == GroupStatus::Merged)
         && let Some(run) = parallel
             .groups
             .values()
-            .find_map(|known| run_of(&known.branch))
+            .find_map(|group| run_of(&group.branch))
     {
         let reference = format!("refs/omo/keep/{run}/{INTEGRATED}");
         lines.push(format!(
@@ -290,7 +288,6 @@ pub(crate) fn stray_worker_text(job: &str, why: &str) -> String {
     )
 }
 
-/// The words for checks that are red and were green before, with the sessions merged since.
 pub(crate) fn broken_check_text(
     state: &RunState,
     wave: usize,
@@ -346,7 +343,6 @@ fn run_of(branch: &str) -> Option<&str> {
     branch.strip_prefix("omo/")?.split('/').next()
 }
 
-/// Name of a worker: by the session of the plan that it does, or by its first task.
 pub fn worker_name(id: &str) -> String {
     if let Some(number) = id.strip_prefix(SESSION_PREFIX) {
         format!("Session {}", sanitize(number, 40))

@@ -6,7 +6,6 @@ use serde::{Deserialize, Serialize};
 #[serde(rename_all = "kebab-case")]
 pub enum RunMode {
     Execute,
-    /// One step after the other, in the user's session.
     Foreground,
     Resume,
     DryRun,
@@ -47,7 +46,6 @@ impl PlanSelection {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ArgumentError {
-    /// The fault, in one sentence without its full stop.
     pub message: String,
     pub hint: String,
     /// The named file or part is missing; otherwise the arguments cannot be understood.
@@ -66,7 +64,6 @@ impl ArgumentError {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RunRequest {
-    /// All steps run in the user's session, one after the other.
     pub is_foreground: bool,
     pub is_resume: bool,
     pub is_dry_run: bool,

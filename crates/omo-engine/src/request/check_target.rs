@@ -9,9 +9,7 @@ use super::arguments::{ArgumentError, PlanSelection};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PathTarget {
     File,
-    /// A folder, which may be a plan.
     Folder,
-    /// Anything else, such as a device.
     Other,
     Nothing,
 }

@@ -5,9 +5,7 @@ use omo_core::text::command_text::quote_shell_word;
 
 use crate::client_policy::ClientPolicy;
 
-/// Maximum budget, in US dollars.
 const MAX_BUDGET: u64 = 1_000_000;
-/// Maximum digits after the point of an amount.
 const DECIMALS: usize = 6;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ClientPolicyRequest {
@@ -17,7 +15,6 @@ pub struct ClientPolicyRequest {
 }
 
 impl ClientPolicyRequest {
-    /// The request has more options than a model, which every mode takes.
     pub fn has_more_than_model(&self) -> bool {
         let policy = ClientPolicy {
             model: None,
@@ -39,7 +36,6 @@ impl ClientPolicyRequest {
         rest == ClientPolicy::default()
     }
 
-    /// The options as they are typed once more, each with a space in front.
     pub fn to_command_line(&self) -> String {
         let ClientPolicy {
             max_workers: max_at_once,

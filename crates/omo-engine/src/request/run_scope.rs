@@ -50,7 +50,7 @@ impl RunScope {
     /// The steps of its part alone, which wait for nothing outside of it, and checks of the whole only for the whole.
     /// Other readings of the plan's file are compared after they were narrowed the same way.
     pub fn narrow_plan(self, plan: Plan) -> Plan {
-        let meant: Vec<String> = part::selected_tasks(&plan, self.selection)
+        let selected: Vec<String> = part::selected_tasks(&plan, self.selection)
             .into_iter()
             .map(|task| task.id.clone())
             .collect();
@@ -60,14 +60,14 @@ impl RunScope {
             || !omo_plan::strategy::RunStrategy::for_plan(&plan).starts_clients()
             || self.is_foreground;
         let mut plan = plan;
-        plan.tasks.retain(|task| meant.contains(&task.id));
+        plan.tasks.retain(|task| selected.contains(&task.id));
         plan.refused_checks
-            .retain(|refused| refused.task.as_ref().is_none_or(|id| meant.contains(id)));
+            .retain(|refused| refused.task.as_ref().is_none_or(|id| selected.contains(id)));
         for task in &mut plan.tasks {
-            task.deps.retain(|id| meant.contains(id));
+            task.deps.retain(|id| selected.contains(id));
         }
         for group in &mut plan.groups {
-            group.tasks.retain(|id| meant.contains(id));
+            group.tasks.retain(|id| selected.contains(id));
         }
         plan.groups.retain(|group| !group.tasks.is_empty());
         if in_one_tree {

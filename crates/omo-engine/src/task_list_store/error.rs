@@ -19,7 +19,6 @@ pub enum TaskListError {
         task: String,
         file: PathBuf,
     },
-    /// The content or the name of a file is not that of a task list.
     #[error("{}: {problem}", .path.display())]
     File { path: PathBuf, problem: String },
     #[error(transparent)]

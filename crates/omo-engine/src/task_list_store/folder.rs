@@ -35,7 +35,6 @@ pub struct TaskListFolder {
 
 #[derive(Debug, Default)]
 pub struct LoadedTasks {
-    /// Readable tasks by number, the one that verifies them last.
     pub tasks: Vec<TaskFile>,
     pub unreadable: Vec<TaskListError>,
     pub ids: Vec<String>,
@@ -215,7 +214,6 @@ impl LockedTaskList {
         Ok(self.session.path().join(DESIGN))
     }
 
-    /// Removes a task that was just written, and that cannot be.
     pub fn remove_task(&self, id: &str) -> Result<(), TaskListError> {
         let tasks = self.session.folder.create_folder(TASKS_FOLDER)?;
         Ok(task_file_name(id).map_or(Ok(()), |name| tasks.remove(&name))?)

@@ -24,12 +24,9 @@ const MAX_NAMED_FILES: usize = 5;
 
 #[derive(Clone, Debug, Default)]
 pub struct AttemptStart {
-    /// SHA-256 of the new ticket.
     pub ticket: String,
     pub tree: Option<String>,
-    /// Files that this worker must not change, with their digests.
     pub protected_files: Vec<(String, String)>,
-    /// Positions of checks that are green already.
     pub already_green: Vec<usize>,
     pub snapshot: Option<String>,
     pub head: Option<String>,
@@ -61,7 +58,7 @@ pub fn may_start<'a>(state: &'a RunState, id: &str) -> Result<&'a Task, VerbRefu
     match schedule::next_action(state) {
         _ if is_next_in_group(state, task) => Ok(task),
         NextAction::Ask(question) => Err(unanswered_refusal(question)),
-        NextAction::Start(ready) if ready.iter().any(|one| one.id == id) => Ok(task),
+        NextAction::Start(ready) if ready.iter().any(|task| task.id == id) => Ok(task),
         NextAction::Over => Err(ended_refusal("`omo run resume` goes on with it")),
         _ => Err(out_of_turn(format!("it is not the turn of {id}"))),
     }
@@ -139,9 +136,7 @@ pub struct AttemptMeasurement {
     pub outcomes: Vec<(TaskCheck, TaskCheckOutcome)>,
     pub files: Vec<String>,
     pub out_of_scope: Vec<String>,
-    /// Changed files that the worker must not change.
     pub tampered: Vec<String>,
-    /// Files that the task had to make, and that are not there.
     pub missing: Vec<String>,
     pub changed_check_files: Vec<String>,
     pub note: Option<String>,
@@ -150,7 +145,6 @@ pub struct AttemptMeasurement {
     pub tree: Option<String>,
     /// Added lines that name unfinished work; `None` where they were not searched for.
     pub unfinished: Option<Vec<UnfinishedLine>>,
-    /// Ids of the evidence that the worker cites where no check can prove.
     pub evidence_ids: Vec<String>,
     pub without_work: Vec<CheckCounterfactual>,
     /// Files that its checks were run without: its commit would not hold them.
@@ -159,9 +153,7 @@ pub struct AttemptMeasurement {
     pub judge_notes: Vec<String>,
     /// As [`AttemptEnd::needed_ignored`].
     pub needed_ignored: Vec<String>,
-    /// Commits since its start that change unlisted files.
     pub stray_commits: Vec<StrayCommit>,
-    /// Outcome of the commit, where its checks were green and that was tried.
     pub commit: Option<CommitOutcome>,
     /// As [`AttemptEnd::judges`].
     pub judges: Judges,
@@ -183,11 +175,9 @@ pub enum CommitOutcome {
         hooks: Option<HookChanges>,
     },
     Nothing,
-    /// A commit with files that the task does not list.
     HoldsUnlisted {
         files: Vec<String>,
     },
-    /// A commit from elsewhere that could not be checked here.
     Unchecked {
         why: String,
     },
@@ -343,7 +333,6 @@ pub fn judge_attempt(
     Ok(events)
 }
 
-/// The question about a check that cannot be run here; the attempt does not count.
 fn not_runnable_events(
     state: &RunState,
     task: String,
@@ -394,7 +383,6 @@ fn incomplete_commit_reason(left_out: &[String], unit_word: &str, evidence: &str
     )
 }
 
-/// Changes of hooks in the commits of a task: those of earlier attempts stay.
 fn all_hook_changes(
     state: &RunState,
     task: &str,
@@ -403,7 +391,7 @@ fn all_hook_changes(
     let earlier = state
         .tasks
         .get(task)
-        .and_then(|known| known.last_end.as_ref()?.hook_changes.as_ref());
+        .and_then(|task| task.last_end.as_ref()?.hook_changes.as_ref());
     let files: BTreeSet<String> = now
         .into_iter()
         .chain(earlier)
@@ -447,7 +435,7 @@ pub fn reverts_changes(state: &RunState, events: &[EventKind]) -> bool {
             let baseline = state
                 .tasks
                 .get(task)
-                .and_then(|known| known.baseline.as_ref());
+                .and_then(|task| task.baseline.as_ref());
             baseline.is_some_and(|baseline| baseline.snapshot.is_some())
                 && state
                     .plan
@@ -484,7 +472,6 @@ fn needs_verdict(state: &RunState, task: &Task) -> bool {
     state.is_task_list() && !task.criteria.is_empty()
 }
 
-/// The end of an attempt with green checks, where the verifier has to judge the rest.
 fn claim_event(
     state: &RunState,
     task: &Task,
@@ -510,9 +497,9 @@ fn claim_event(
         )
     });
     let checked = (!outcomes.is_empty()).then(|| summarize_outcomes(outcomes));
-    let said: Vec<String> = checked.into_iter().chain(named).collect();
+    let parts: Vec<String> = checked.into_iter().chain(named).collect();
     let end = AttemptEnd {
-        evidence: said.join("; "),
+        evidence: parts.join("; "),
         ..end
     };
     Ok(EventKind::TaskClaimed {
@@ -638,7 +625,7 @@ fn refused_commit_events(
     let is_repeated = state
         .tasks
         .get(&task.id)
-        .is_some_and(|known| known.is_refused_as(&refusal));
+        .is_some_and(|task| task.is_refused_as(&refusal));
     let is_of_the_work = refusal.is_of_the_work(&end.files) && !is_repeated;
     let evidence = format!(
         "its commit was refused: {}",

@@ -343,7 +343,8 @@ fn require_recorded_answer(
     };
     let Some(answer) = caller.recorded_answers.iter().rfind(|answer| {
         answer.at > known.opened_at
-            && (answer.names(id) || only_decision.is_some_and(|one| answer.names(&one.id)))
+            && (answer.names(id)
+                || only_decision.is_some_and(|decision| answer.names(&decision.id)))
     }) else {
         let message =
             format!("question {id} waits for a person, and no answer of theirs is recorded");
@@ -600,7 +601,7 @@ fn require_kept_sessions(
             && parallel
                 .groups
                 .get(&to.id)
-                .is_none_or(|known| known.status == GroupStatus::Merged);
+                .is_none_or(|group| group.status == GroupStatus::Merged);
         if from.id != to.id && !may_move {
             let word = state.plan.dialect.unit_word();
             let message = format!(

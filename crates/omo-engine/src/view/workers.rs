@@ -126,9 +126,13 @@ fn worker_status(
     }
 }
 
-fn ended_word(state: &RunState, group: &TaskGroup, known: Option<&GroupState>) -> &'static str {
+fn ended_word(
+    state: &RunState,
+    group: &TaskGroup,
+    group_state: Option<&GroupState>,
+) -> &'static str {
     let statuses: Vec<TaskStatus> = group.tasks.iter().map(|id| state.status_of(id)).collect();
-    match status_word(state, group, known) {
+    match status_word(state, group, group_state) {
         "failed"
             if !statuses.contains(&TaskStatus::Failed)
                 && statuses.contains(&TaskStatus::Unverified) =>

@@ -34,7 +34,6 @@ pub struct JudgedAttempt {
     pub events: Vec<EventKind>,
     /// Reason why its changes could not be taken back yet, where its plan asks for that.
     pub restore_error: Option<String>,
-    /// The task that its worker goes on with, which no other worker is given.
     pub next_task: Option<String>,
     pub state: RunState,
 }
@@ -42,7 +41,6 @@ pub struct JudgedAttempt {
 #[derive(Clone, Debug, Default)]
 pub struct CompletionReport {
     pub note: Option<String>,
-    /// Ids of the evidence that it cites where no check can prove.
     pub evidence_ids: Vec<String>,
     /// The worker goes on with another task, where there is one for it.
     pub takes_next: bool,
@@ -51,7 +49,6 @@ pub struct CompletionReport {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WorkerCommit {
     pub commit: String,
-    /// Files that differ from the commit that the worker began with.
     pub files: Vec<String>,
 }
 
@@ -73,7 +70,6 @@ impl WorkerCommit {
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct WorkResult {
-    /// Files that differ from the work tree at its start.
     pub files: Vec<String>,
     pub out_of_scope: Vec<String>,
     pub tampered: Vec<String>,
@@ -105,14 +101,14 @@ impl Engine<'_> {
     pub fn done(
         &self,
         ticket: &str,
-        put: CompletionReport,
+        report: CompletionReport,
         elsewhere: Option<&WorkerCommit>,
         watcher: &mut impl CommandWatcher,
     ) -> Result<JudgedAttempt, EngineError> {
         let digest = sha256_hex(ticket.as_bytes());
         let (task, _, state) = self.attempt_of_ticket(&digest)?;
         self.require_approval(&state)?;
-        self.judge(&task, put, elsewhere, watcher, || {
+        self.judge(&task, report, elsewhere, watcher, || {
             let (_, running, state) = self.attempt_of_ticket(&digest)?;
             Ok(AttemptToJudge {
                 running,
@@ -137,23 +133,23 @@ impl Engine<'_> {
         let note = state
             .tasks
             .get(id)
-            .and_then(|known| known.last_end.as_ref()?.note.clone());
+            .and_then(|task| task.last_end.as_ref()?.note.clone());
         let evidence_ids = state
             .tasks
             .get(id)
-            .map(|known| known.evidence_ids.clone())
+            .map(|task| task.evidence_ids.clone())
             .unwrap_or_default();
-        let put = CompletionReport {
+        let report = CompletionReport {
             note,
             evidence_ids,
             takes_next: false,
         };
-        self.judge(&task, put, None, watcher, || {
+        self.judge(&task, report, None, watcher, || {
             let before = vec![EventKind::TaskCommitRetried {
                 task: id.to_owned(),
             }];
             let state = self.state_after(self.run.state()?, &before);
-            let running = state.tasks.get(id).and_then(|known| known.running.clone());
+            let running = state.tasks.get(id).and_then(|task| task.running.clone());
             let running = running.ok_or_else(|| checked_elsewhere(id))?;
             Ok(AttemptToJudge {
                 running,
@@ -174,7 +170,7 @@ impl Engine<'_> {
     fn judge(
         &self,
         task: &Task,
-        put: CompletionReport,
+        report: CompletionReport,
         elsewhere: Option<&WorkerCommit>,
         watcher: &mut impl CommandWatcher,
         read: impl FnOnce() -> Result<AttemptToJudge, EngineError>,
@@ -229,7 +225,7 @@ impl Engine<'_> {
             note,
             evidence_ids,
             takes_next,
-        } = put;
+        } = report;
         let mut measured = AttemptMeasurement {
             outcomes,
             files: worked.files.clone(),
@@ -390,7 +386,7 @@ impl Engine<'_> {
         if state
             .tasks
             .get(&task.id)
-            .is_some_and(|known| known.is_to_restore)
+            .is_some_and(|task| task.is_to_restore)
         {
             match self.restore_task(&task.id) {
                 Ok((restored, now)) => {
@@ -423,7 +419,7 @@ impl Engine<'_> {
         let running = state
             .tasks
             .get(&task.id)
-            .and_then(|known| known.running.clone());
+            .and_then(|task| task.running.clone());
         let running = running.ok_or_else(|| checked_elsewhere(&task.id))?;
         self.require_own_tree(&state, &task.id)?;
         Ok((task, running, state))
@@ -624,7 +620,6 @@ impl Engine<'_> {
         ))
     }
 
-    /// Digests of a task's test files: named and changed ones.
     fn test_file_digests(&self, task: &Task, worked: &WorkResult) -> Vec<(String, String)> {
         let named = task
             .files

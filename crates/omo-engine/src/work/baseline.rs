@@ -38,7 +38,7 @@ impl Engine<'_> {
         if let Some(known) = state
             .tasks
             .get(&task.id)
-            .and_then(|known| known.baseline.clone())
+            .and_then(|task| task.baseline.clone())
         {
             return Ok(known);
         }
@@ -176,7 +176,7 @@ impl Engine<'_> {
         id: &str,
     ) -> Result<(Option<EventKind>, RunState), EngineError> {
         let state = self.run.state()?;
-        let Some(known) = state.tasks.get(id).filter(|known| known.is_to_restore) else {
+        let Some(known) = state.tasks.get(id).filter(|task| task.is_to_restore) else {
             return Ok((None, state));
         };
         let before = known
@@ -252,8 +252,8 @@ impl Engine<'_> {
     }
 
     /// Files of commits made since the start: put back, they would be a staged reversal of those.
-    fn committed_meanwhile(&self, known: &TaskState) -> BTreeSet<String> {
-        let before = known
+    fn committed_meanwhile(&self, task_state: &TaskState) -> BTreeSet<String> {
+        let before = task_state
             .baseline
             .as_ref()
             .and_then(|ground| ground.head.clone());

@@ -109,7 +109,7 @@ impl Engine<'_> {
         // Complete hooks may have formatted uncommitted files.
         let is_strict = is_cut || matches!(end, CommitEnd::Refused(_));
         let is_made = matches!(end, CommitEnd::Made { .. });
-        let told = [
+        let warnings = [
             aside.and_then(|kept| {
                 self.settle_kept(state, &kept, |now| {
                     !now.restored.is_empty()
@@ -122,30 +122,30 @@ impl Engine<'_> {
             }),
             staged.and_then(|kept| self.settle_kept(state, &kept, |_| is_made)),
         ];
-        told.iter().flatten().for_each(|line| (self.warn)(line));
-        let made = |sha: String, hooks| CommitOutcome::Made {
-            branch: self.branch_of_commit(state, task, &sha),
-            id: sha,
-            hooks,
-        };
-        Ok(Some(match end {
+        warnings.iter().flatten().for_each(|line| (self.warn)(line));
+        let (id, hooks) = match end {
             CommitEnd::Made { sha, by_hooks } => {
                 let files = without_omo_files(state, by_hooks);
-                made(
-                    sha,
-                    (!files.is_empty()).then_some(HookChanges {
-                        files,
-                        unjudged: None,
-                    }),
-                )
+                let hooks = (!files.is_empty()).then_some(HookChanges {
+                    files,
+                    unjudged: None,
+                });
+                (sha, hooks)
             }
-            CommitEnd::AlreadyCommitted { sha } => made(sha, None),
-            CommitEnd::NoChange => CommitOutcome::Nothing,
+            CommitEnd::AlreadyCommitted { sha } => (sha, None),
+            CommitEnd::NoChange => return Ok(Some(CommitOutcome::Nothing)),
             CommitEnd::Refused(_) if is_cut => return Err(EngineError::Cancelled),
-            CommitEnd::Refused(refusal) => CommitOutcome::Refused {
-                refusal,
-                kept: None,
-            },
+            CommitEnd::Refused(refusal) => {
+                return Ok(Some(CommitOutcome::Refused {
+                    refusal,
+                    kept: None,
+                }));
+            }
+        };
+        Ok(Some(CommitOutcome::Made {
+            branch: self.branch_of_commit(state, task, &id),
+            id,
+            hooks,
         }))
     }
 

@@ -39,7 +39,6 @@ use crate::verbs::{AttemptMeasurement, CommitOutcome, StrayCommit};
 const PREVIEW_WORKER: &str = "commit-";
 const PREVIEW_LETTERS: usize = 12;
 
-/// Maximum bytes of ignored files that are copied beside a commit.
 const MAX_COPIED_BYTES: u64 = 256 * 1024 * 1024;
 
 /// The worktree of omo's was made to check a commit: it holds no work.
@@ -49,7 +48,6 @@ pub(crate) fn is_preview_worker(worker: &str) -> bool {
         .is_some_and(|id| id.len() == PREVIEW_LETTERS)
 }
 
-/// Maximum lag of a file system's clock.
 const CLOCK_LAG: Duration = Duration::from_secs(2);
 
 pub(super) struct CheckedWithout {
@@ -78,7 +76,7 @@ impl Engine<'_> {
         let ends = state
             .tasks
             .values()
-            .filter_map(|known| known.last_end.as_ref());
+            .filter_map(|task| task.last_end.as_ref());
         let unlisted: BTreeSet<&String> = ends
             .flat_map(|end| &end.out_of_scope)
             .chain(&worked.out_of_scope)
@@ -249,7 +247,7 @@ impl Engine<'_> {
             files.iter().cloned().partition(|file| dirty.contains(file));
         let mut outcomes = Vec::new();
         if !here.is_empty() {
-            let attempt = state.tasks.get(&task.id).map(|known| known.attempts);
+            let attempt = state.tasks.get(&task.id).map(|task| task.attempts);
             outcomes = self.check_task(task, attempt, watcher)?;
         }
         if is_red(&outcomes) || staged.is_empty() && left_out.is_empty() {
@@ -450,7 +448,7 @@ impl Engine<'_> {
         let at_start = state
             .tasks
             .get(&task.id)
-            .and_then(|known| known.baseline.as_ref()?.head.clone());
+            .and_then(|task| task.baseline.as_ref()?.head.clone());
         let known = state.plan.group_of(&task.id).zip(state.parallel.as_ref());
         let known =
             known.and_then(|((_, group), parallel)| Some((group, parallel.groups.get(&group.id)?)));
@@ -479,12 +477,12 @@ impl Engine<'_> {
         let ends = state
             .tasks
             .values()
-            .filter_map(|known| known.last_end.as_ref());
+            .filter_map(|task| task.last_end.as_ref());
         let judged: BTreeSet<&String> = ends.filter_map(|end| end.commit.as_ref()).collect();
         let last_end = state
             .tasks
             .get(&task.id)
-            .and_then(|known| known.last_end.as_ref());
+            .and_then(|task| task.last_end.as_ref());
         let by_hooks = last_end
             .and_then(|end| end.hook_changes.as_ref())
             .map_or(&[][..], |changes| &changes.files);
@@ -530,6 +528,6 @@ fn has_unjudged_commits(state: &RunState, group: &TaskGroup, task: &Task) -> boo
             && state
                 .tasks
                 .get(id)
-                .is_some_and(|known| known.attempts > 0 && !is_done(state, known.status))
+                .is_some_and(|task| task.attempts > 0 && !is_done(state, task.status))
     })
 }

@@ -16,7 +16,6 @@ use crate::state::{FINAL_CHECKS_ID, RunState};
 use crate::verbs::{self, VerbCaller};
 use crate::work::attempt::checked_elsewhere;
 
-/// Letters that tell the outputs of one attempt apart.
 const LETTERS: usize = 8;
 
 #[derive(Debug)]
@@ -37,7 +36,6 @@ pub enum VerdictOutcome {
 }
 
 impl Engine<'_> {
-    /// Runs a command for the worker with this ticket, and keeps its output.
     pub fn run_evidence(
         &self,
         ticket: &str,

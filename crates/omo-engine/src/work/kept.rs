@@ -50,7 +50,6 @@ impl Engine<'_> {
         })
     }
 
-    /// A free name for further kept work, with a number behind it where needed.
     fn free_name(
         &self,
         state: &RunState,

@@ -16,7 +16,6 @@ pub(super) struct OwnFiles<'a> {
     state: &'a RunState,
     /// Paths that the task and its session list; `None` where neither lists any, and all may be of the task.
     listed: Option<PlannedPaths>,
-    /// Paths of tasks that were worked on at the same time.
     of_others: PlannedPaths,
 }
 

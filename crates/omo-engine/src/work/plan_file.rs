@@ -115,7 +115,6 @@ impl PlanFile {
         }
     }
 
-    /// A plan of bytes from elsewhere, such as stdin.
     pub fn from_bytes(path: String, bytes: Vec<u8>) -> Self {
         Self {
             path,
@@ -163,7 +162,6 @@ impl PlanFile {
 
 #[derive(Debug)]
 enum PlanSurroundings {
-    /// A file in this folder.
     Beside(PathBuf),
     Joined(FolderParts),
     /// No folder, as for stdin.
@@ -201,7 +199,6 @@ pub fn read_plan_bytes(path: &Path) -> Result<Vec<u8>, PlanFileError> {
 #[derive(Debug)]
 pub enum PlanEdit {
     Tasks(PlanDifferences),
-    /// Another part than the tasks, by its name.
     OtherText(&'static str),
 }
 
@@ -217,12 +214,12 @@ impl fmt::Display for PlanEdit {
             ("removed", &differences.removed),
             ("ticked", &differences.ticked),
         ];
-        let said: Vec<String> = parts
+        let texts: Vec<String> = parts
             .iter()
             .filter(|(_, ids)| !ids.is_empty())
             .map(|(word, ids)| format!("{word} {}", ids.join(", ")))
             .collect();
-        f.write_str(&said.join("; "))
+        f.write_str(&texts.join("; "))
     }
 }
 

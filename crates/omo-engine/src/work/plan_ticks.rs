@@ -64,7 +64,6 @@ pub(crate) struct TickedPlan {
     pub text: String,
     ticked: Vec<String>,
     opened: Vec<String>,
-    /// But for ticks the file was as the run knows it.
     is_known: bool,
 }
 

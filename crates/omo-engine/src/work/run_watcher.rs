@@ -130,7 +130,7 @@ impl Engine<'_> {
             state
                 .tasks
                 .get(id)
-                .is_some_and(|known| known.running.is_none())
+                .is_some_and(|task| task.running.is_none())
         });
         let mut alone = self.run.lock_branch(Duration::ZERO)?;
         let was_free = alone.is_some();
@@ -154,12 +154,12 @@ impl Engine<'_> {
         }
         let now = checked_out().unwrap_or_default();
         let landed = unrecorded_landing(&state, &now);
-        let made = self.unrecorded_commit(&state, &at_work, &now);
-        let is_moved = before != now || landed.is_some() || made.is_some();
+        let committed_task = self.unrecorded_commit(&state, &at_work, &now);
+        let is_moved = before != now || landed.is_some() || committed_task.is_some();
         if let Some([from, to]) = landed.filter(|_| is_free) {
             self.record_landing(from, to)?;
         }
-        if let Some(task) = made {
+        if let Some(task) = committed_task {
             self.note_commit(&state, task, &now)?;
         }
         let commit = short_commit(&now);
@@ -194,9 +194,8 @@ impl Engine<'_> {
         commit: &str,
     ) -> Option<&'a String> {
         let repository = GitRepository::find(self.root).filter(|_| {
-            !state.tasks.values().any(|known| {
-                known
-                    .last_end
+            !state.tasks.values().any(|task| {
+                task.last_end
                     .as_ref()
                     .is_some_and(|end| end.commit.as_deref() == Some(commit))
             })
@@ -208,17 +207,17 @@ impl Engine<'_> {
     }
 
     fn note_commit(&self, state: &RunState, task: &str, commit: &str) -> Result<(), EngineError> {
-        let Some(known) = state.tasks.get(task) else {
+        let Some(task_state) = state.tasks.get(task) else {
             return Ok(());
         };
-        let reason = known.reason.as_deref().unwrap_or_default();
+        let reason = task_state.reason.as_deref().unwrap_or_default();
         let reason = format!(
             "{reason}; its commit {} was made before that",
             short_commit(commit)
         );
         let held = EventKind::TaskHeld {
             task: task.to_owned(),
-            attempt: known.attempts + 1,
+            attempt: task_state.attempts + 1,
             reason,
             is_pause: true,
         };

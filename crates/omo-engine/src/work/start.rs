@@ -44,7 +44,6 @@ pub struct StartedTask {
 #[derive(Debug)]
 pub struct RunOpening {
     pub plan: Plan,
-    /// Digest of exactly its commands, which its user approved.
     pub commands_digest: String,
     pub root: String,
     pub worktree: Option<WorktreeIdentity>,
@@ -165,9 +164,9 @@ impl Engine<'_> {
         }
         // The end of the attempt before is known until the next one has begun.
         let brief = task_brief(&state, &task);
-        let made = new_ticket()?;
+        let ticket = new_ticket()?;
         let start = AttemptStart {
-            ticket: made.digest,
+            ticket: ticket.digest,
             tree,
             protected_files: guarded_test_files(&state, &task),
             already_green: vacuous,
@@ -184,7 +183,7 @@ impl Engine<'_> {
             brief,
             task,
             attempt,
-            ticket: made.text,
+            ticket: ticket.text,
         })
     }
 
@@ -202,7 +201,6 @@ impl Engine<'_> {
         Ok(state)
     }
 
-    /// Positions of checks that are green before the work begins, among all commands of the task.
     fn find_green_checks(
         &self,
         state: &RunState,
@@ -251,7 +249,7 @@ fn known_green_checks(state: &RunState, task: &Task) -> Option<Vec<usize>> {
     let known = state
         .tasks
         .get(&task.id)
-        .filter(|known| state.is_ultraplan() && known.baseline.is_some())?;
+        .filter(|task| state.is_ultraplan() && task.baseline.is_some())?;
     Some(known.already_green.clone())
 }
 
@@ -395,12 +393,7 @@ fn describe_checks(text: &mut String, task: &Task) {
 }
 
 fn describe_earlier_work(text: &mut String, state: &RunState, task: &Task) {
-    let end = |id: &str| {
-        state
-            .tasks
-            .get(id)
-            .and_then(|known| known.last_end.as_ref())
-    };
+    let end = |id: &str| state.tasks.get(id).and_then(|task| task.last_end.as_ref());
     for id in &task.deps {
         if let Some(note) = end(id).and_then(|end| end.note.as_ref()) {
             let _ = writeln!(text, "- From {id}: {note}");

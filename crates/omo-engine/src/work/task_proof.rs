@@ -240,7 +240,6 @@ fn runs_tests(check: &TaskCheck, root: &Path) -> bool {
     false
 }
 
-/// The output of a check: its log, or the kept part.
 fn printed_output(outcome: &TaskCheckOutcome) -> Vec<u8> {
     let mut output = Vec::new();
     let log = outcome.log.as_ref().and_then(|log| File::open(log).ok());
@@ -257,7 +256,6 @@ fn printed_output(outcome: &TaskCheckOutcome) -> Vec<u8> {
     output
 }
 
-/// The files that a plan calls tests, whatever their names say.
 fn planned_test_files(task: &Task) -> impl Iterator<Item = String> {
     let tests = task
         .files
@@ -277,7 +275,6 @@ fn check_of_task(place: usize, check: &TaskCheck) -> Check {
     }
 }
 
-/// A watcher that ends the runs without the work when their time is up, or the run is over.
 struct TaskProofWatcher<'a, W, N> {
     inner: &'a mut W,
     is_needed: N,

@@ -70,7 +70,7 @@ fn criteria(text: &mut String, state: &RunState, task: &Task) {
     let vacuous = state
         .tasks
         .get(&task.id)
-        .map(|known| known.already_green.as_slice())
+        .map(|task| task.already_green.as_slice())
         .unwrap_or_default();
     let commands: Vec<String> = task
         .proving_checks()
@@ -157,9 +157,12 @@ fn last_attempt(state: &RunState, task: &Task) -> Vec<String> {
 }
 
 /// The reason of the retry, and the end of the last attempt: often the same words.
-fn failure_reasons(known: &TaskState) -> Vec<&str> {
-    let why = known.reason.as_deref();
-    let end = known.last_end.as_ref().map(|end| end.evidence.as_str());
+fn failure_reasons(task_state: &TaskState) -> Vec<&str> {
+    let why = task_state.reason.as_deref();
+    let end = task_state
+        .last_end
+        .as_ref()
+        .map(|end| end.evidence.as_str());
     let end = end.filter(|end| !end.is_empty() && why.is_none_or(|why| !why.contains(end)));
     why.into_iter().chain(end).collect()
 }

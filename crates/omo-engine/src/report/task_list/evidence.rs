@@ -16,7 +16,6 @@ use crate::state::{RunState, TaskStatus};
 #[derive(Clone, Copy)]
 pub(super) struct Amount {
     pub(super) rows: usize,
-    /// Columns of a command that stands alone. Other cells have less.
     pub(super) columns: usize,
 }
 
@@ -93,14 +92,12 @@ pub(super) struct Checked<'a> {
     is_vacuous: bool,
 }
 
-/// A criterion that no command decides, of a task that is claimed as done.
 pub(super) struct Judged<'a> {
     task: &'a str,
     criterion: &'a str,
     shown_by: Vec<&'a Evidence>,
 }
 
-/// All commands of all tasks, then those of the whole that belong to none.
 pub(super) fn checked_commands(state: &RunState) -> Vec<Checked<'_>> {
     let mut rows = Vec::new();
     for task in &state.plan.tasks {
@@ -172,12 +169,12 @@ pub(super) fn judged_criteria(state: &RunState) -> Vec<Judged<'_>> {
     rows.collect()
 }
 
-/// Tasks that were done before the run by their files, without evidence.
 pub(super) fn tasks_done_before(state: &RunState) -> Vec<&str> {
     let tasks = state.plan.tasks.iter().filter(|task| {
-        state.tasks.get(&task.id).is_some_and(|known| {
-            known.status == TaskStatus::Claimed && known.evidence_ids.is_empty()
-        })
+        state
+            .tasks
+            .get(&task.id)
+            .is_some_and(|task| task.status == TaskStatus::Claimed && task.evidence_ids.is_empty())
     });
     tasks.map(|task: &Task| task.id.as_str()).collect()
 }
@@ -247,7 +244,6 @@ fn verdict_line(
     )
 }
 
-/// A piece of evidence on one line: its id, its command, and its exit status.
 pub(super) fn evidence_line(known: &Evidence) -> String {
     let id = sanitize(&known.id, 20);
     format!(

@@ -24,13 +24,11 @@ use crate::state::{RunPhase, RunState, TaskState, TaskStatus};
 use crate::unfinished_lines::{MAX_UNFINISHED_LINES, unfinished_lines};
 use crate::view::{RunFacts, run_view};
 
-/// Columns of a command in a report that has room.
 const WIDE: usize = 1_000;
 /// Columns of a command where every line has to fit a terminal.
 const NARROW: usize = 56;
 const SKIPPED: &str = " (verification skipped)";
 
-/// The whole outcome of a run, or the progress of one that goes on.
 pub fn final_report(state: &RunState) -> String {
     report_with(
         state,
@@ -118,12 +116,12 @@ fn criteria_counts(text: &mut String, state: &RunState) {
             }
         ));
     }
-    let all = if skips {
+    let criteria = if skips {
         "Success criteria"
     } else {
         "All success criteria verified"
     };
-    let _ = writeln!(text, "- {all}: {}", parts.join(", "));
+    let _ = writeln!(text, "- {criteria}: {}", parts.join(", "));
 }
 
 fn remarks(text: &mut String, state: &RunState) {
@@ -134,14 +132,14 @@ fn remarks(text: &mut String, state: &RunState) {
         (0, false) => Ok(()),
         (found, _) => {
             let look = if found == 1 { "looks" } else { "look" };
-            let least = if has_more_unfinished(state) {
+            let bound = if has_more_unfinished(state) {
                 "At least "
             } else {
                 ""
             };
             writeln!(
                 text,
-                "- {least}{} {look} unfinished",
+                "- {bound}{} {look} unfinished",
                 pluralize(found, "added line")
             )
         }
@@ -176,7 +174,7 @@ fn remarks(text: &mut String, state: &RunState) {
         let end = state
             .tasks
             .get(&task.id)
-            .and_then(|known| known.last_end.as_ref());
+            .and_then(|task| task.last_end.as_ref());
         if let Some(files) = end
             .map(|end| &end.out_of_scope)
             .filter(|files| !files.is_empty())
@@ -217,11 +215,10 @@ fn has_more_unfinished(state: &RunState) -> bool {
     state
         .tasks
         .values()
-        .filter_map(|known| known.last_end.as_ref()?.unfinished.as_ref())
+        .filter_map(|task| task.last_end.as_ref()?.unfinished.as_ref())
         .any(|found| found.len() >= MAX_UNFINISHED_LINES)
 }
 
-/// Ended tasks that were not searched for unfinished lines.
 pub(super) fn unsearched_tasks(state: &RunState) -> Vec<&str> {
     if state.unfinished.is_some() {
         return Vec::new();
@@ -332,15 +329,13 @@ fn list_issues(state: &RunState, a_task_failed: bool, columns: usize) -> Vec<Str
     match known.map(|known| (known.status, known.last_end.as_ref())) {
         None => issues.push("Verification was skipped".to_owned()),
         Some((TaskStatus::Failed | TaskStatus::Passed, Some(end))) => {
-            issues.extend(current_verdict(state).map_or_else(
-                || {
-                    vec![format!(
-                        "The verifier: {}",
-                        sanitize(&end.evidence, columns)
-                    )]
-                },
-                |said| objections(said, columns),
-            ));
+            match current_verdict(state) {
+                Some(verdict) => issues.extend(objections(verdict, columns)),
+                None => issues.push(format!(
+                    "The verifier: {}",
+                    sanitize(&end.evidence, columns)
+                )),
+            }
         }
         Some(_) if a_task_failed => {
             issues.push(
@@ -390,9 +385,13 @@ fn next_steps(text: &mut String, state: &RunState, failed: &[TaskView], most: us
     }
     for row in failed.iter().take(most) {
         let _ = writeln!(text, "   - `{folder}/tasks/{}.json`", row.id);
-        let known = state.tasks.get(&row.id);
-        let red =
-            known.and_then(|known| known.checks.iter().find(|(_, outcome)| !outcome.is_green()));
+        let task_state = state.tasks.get(&row.id);
+        let red = task_state.and_then(|task_state| {
+            task_state
+                .checks
+                .iter()
+                .find(|(_, outcome)| !outcome.is_green())
+        });
         if let Some(log) = red.and_then(|(_, outcome)| outcome.log.as_ref()) {
             let _ = writeln!(text, "   - `{}`", inline_code(&log.to_string_lossy(), 300));
         }

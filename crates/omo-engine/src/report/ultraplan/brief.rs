@@ -100,20 +100,20 @@ fn pattern_list(patterns: &[String]) -> String {
 
 pub(super) fn test_first(text: &mut String, task: &Task) {
     let Some(check) = &task.red_check else { return };
-    let said = "the test has to fail before the work, and to pass behind it; omo runs it with the work and without";
+    let rule = "the test has to fail before the work, and to pass behind it; omo runs it with the work and without";
     let _ = writeln!(
         text,
-        "- Test first: {}: {said}.",
+        "- Test first: {}: {rule}.",
         paste_form(&check.command, 1_000)
     );
 }
 
-pub(super) fn describe_checks(text: &mut String, task: &Task, known: Option<&TaskState>) {
+pub(super) fn describe_checks(text: &mut String, task: &Task, task_state: Option<&TaskState>) {
     if task.checks.is_empty() {
         text.push_str("- The plan names no Verify: this can end as unproved at best.\n");
     }
-    let vacuous = known
-        .map(|known| known.already_green.as_slice())
+    let vacuous = task_state
+        .map(|task_state| task_state.already_green.as_slice())
         .unwrap_or_default();
     for (place, check) in task
         .all_checks()
@@ -234,8 +234,8 @@ pub(super) fn describe_earlier_work(
     }
 }
 
-fn failed_output(known: &TaskState) -> Vec<String> {
-    let red = known
+fn failed_output(task_state: &TaskState) -> Vec<String> {
+    let red = task_state
         .checks
         .iter()
         .rev()

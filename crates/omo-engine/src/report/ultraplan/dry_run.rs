@@ -19,11 +19,8 @@ use crate::request::part::{selected_groups, selected_tasks};
 
 #[derive(Clone, Debug, Default)]
 pub struct DryRunFacts {
-    /// Existing files among those that the plan names, as the plan writes them.
     pub existing: BTreeSet<String>,
-    /// Proof of each task that names no check, by its id, in words.
     pub proofs: BTreeMap<String, String>,
-    /// Findings of the preflight for sessions; empty where none would be started.
     pub findings: Vec<PreflightFinding>,
     pub billing: BillingFacts,
 }
@@ -187,12 +184,12 @@ fn task_row(plan: &Plan, task: &Task, facts: &DryRunFacts) -> [String; 6] {
 }
 
 fn files(tasks: &[&Task], facts: &DryRunFacts) -> String {
-    let mut told = BTreeSet::new();
+    let mut paths = BTreeSet::new();
     let mut text = "### File References\n\n".to_owned();
     for file in tasks
         .iter()
         .flat_map(|task| &task.files)
-        .filter(|file| told.insert(file.path.as_str()))
+        .filter(|file| paths.insert(file.path.as_str()))
     {
         let is_there = facts.existing.contains(&file.path);
         let is_new = matches!(file.action, FileAction::Create | FileAction::Test);
@@ -204,7 +201,7 @@ fn files(tasks: &[&Task], facts: &DryRunFacts) -> String {
         };
         let _ = writeln!(text, "- `{}`: {word}", inline_code(&file.path, 200));
     }
-    text += if told.is_empty() {
+    text += if paths.is_empty() {
         "The plan names no files.\n\n"
     } else {
         "\n"
@@ -218,8 +215,12 @@ fn conditions(plan: &Plan) -> String {
     }
     let mut text = "### Entry / Exit Conditions\n\n".to_owned();
     for precondition in &plan.preconditions {
-        if let Precondition::EntryCondition { text: said, checks } = precondition {
-            let _ = writeln!(text, "- Entry: {}", sanitize(said, 300));
+        if let Precondition::EntryCondition {
+            text: condition,
+            checks,
+        } = precondition
+        {
+            let _ = writeln!(text, "- Entry: {}", sanitize(condition, 300));
             for check in checks {
                 let _ = writeln!(text, "  - would run {}", paste_form(&check.command, 1_000));
             }
@@ -235,14 +236,14 @@ fn conditions(plan: &Plan) -> String {
     text + "\n"
 }
 
-fn execution_preview(plan: &Plan, meant: &[&TaskGroup], facts: &DryRunFacts) -> String {
+fn execution_preview(plan: &Plan, selected: &[&TaskGroup], facts: &DryRunFacts) -> String {
     let groups: Vec<&TaskGroup> = session_groups(plan).collect();
     if groups.is_empty() {
         return String::new();
     }
     let shown = groups
         .iter()
-        .filter(|group| meant.iter().any(|known| known.id == group.id));
+        .filter(|group| selected.iter().any(|known| known.id == group.id));
     let rows: Vec<[String; 5]> = shown.map(|group| session_row(plan, group)).collect();
     let waves: BTreeSet<usize> = groups.iter().map(|group| group.wave).collect();
     format!(

@@ -207,19 +207,19 @@ fn task_title(task: &Task) -> String {
 }
 
 fn unproved_section(state: &RunState, reached: &OutcomeSummary) -> String {
-    let all = run_view(&RunFacts::of_state("", state)).not_verified;
-    let lines = all
+    let unproved = run_view(&RunFacts::of_state("", state)).not_verified;
+    let lines = unproved
         .iter()
-        .filter(|one| {
-            one.task
+        .filter(|item| {
+            item.task
                 .as_ref()
                 .is_some_and(|id| reached.tasks.iter().any(|(known, _)| known == id))
         })
-        .map(|one| {
+        .map(|item| {
             format!(
                 "- Step {}: {}\n",
-                one.task.as_deref().unwrap_or_default(),
-                sanitize(&one.reason, 300)
+                item.task.as_deref().unwrap_or_default(),
+                sanitize(&item.reason, 300)
             )
         });
     // Each session was checked by itself alone.

@@ -13,10 +13,8 @@ use crate::report::worker_notes::worker_notes;
 use crate::state::RunState;
 use crate::task_commits::commit_message;
 
-/// The process that pushes the commits of a session to its branch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Pusher {
-    /// The session itself: a command of its user started it.
     Session,
     /// `omo worker`, which started it.
     Worker,
@@ -31,7 +29,7 @@ pub(crate) fn tasks_left<'s>(state: &'s RunState, group: &TaskGroup) -> Vec<&'s 
             state
                 .tasks
                 .get(&task.id)
-                .is_none_or(|known| !known.status.is_ended())
+                .is_none_or(|task| !task.status.is_ended())
         })
         .collect()
 }
@@ -90,7 +88,7 @@ later in the same step is a further commit with the same two lines.
 }
 
 fn describe_task(text: &mut String, state: &RunState, run: &str, group: &TaskGroup, task: &Task) {
-    let known = state.tasks.get(&task.id);
+    let task_state = state.tasks.get(&task.id);
     let _ = writeln!(
         text,
         "\n---\n\n{}\n\n{}\n",
@@ -100,17 +98,16 @@ fn describe_task(text: &mut String, state: &RunState, run: &str, group: &TaskGro
     brief::describe_files(text, task);
     brief::describe_fence(text, group);
     brief::test_first(text, task);
-    brief::describe_checks(text, task, known);
+    brief::describe_checks(text, task, task_state);
     text.push_str(
         "- Commit it with this message, whatever else is said above about committing:\n\n",
     );
     for line in task_commit_message(state, run, task).lines() {
         let _ = writeln!(text, "{}", format!("      {line}").trim_end());
     }
-    brief::describe_earlier_work(text, state, task, known);
+    brief::describe_earlier_work(text, state, task, task_state);
 }
 
-/// The whole message of the commit of a task, with trailers that name the task and the run.
 pub(crate) fn task_commit_message(state: &RunState, run: &str, task: &Task) -> String {
     let subject = commit_message(state, task).unwrap_or_else(|| format!("omo: step {}", task.id));
     format!(

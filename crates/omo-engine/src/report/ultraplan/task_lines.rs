@@ -19,7 +19,6 @@ pub(crate) fn task_heading(plan: &Plan, task: &Task) -> String {
     )
 }
 
-/// The lines of a check: its command, its result, and quoted output of an unexpected one.
 pub fn check_lines(check: &TaskCheck, outcome: &TaskCheckOutcome) -> Vec<String> {
     let word = if outcome.is_green() { "PASS" } else { "FAIL" };
     let end = match outcome.exit {
@@ -102,16 +101,16 @@ pub fn task_event_line(plan: &Plan, what: &EventKind) -> Option<String> {
                 None if !not_restored.is_empty() => ("could not be taken back", ": "),
                 _ => ("are taken back", ", but for: "),
             };
-            let mut said = vec![format!("Step {task}: its changes {done}")];
+            let mut parts = vec![format!("Step {task}: its changes {done}")];
             if !not_restored.is_empty() {
-                said.push(format!("{but}{}", sanitize(&not_restored.join("; "), 400)));
+                parts.push(format!("{but}{}", sanitize(&not_restored.join("; "), 400)));
             }
             let kept = kept.as_deref().and_then(taken_back::restore_command);
-            said.extend(
+            parts.extend(
                 kept.map(|command| format!("; they are kept, and `{command}` brings them again")),
             );
-            said.extend(taken_back::left_alone(plan, left_alone).map(|line| format!("; {line}")));
-            Some(said.concat())
+            parts.extend(taken_back::left_alone(plan, left_alone).map(|line| format!("; {line}")));
+            Some(parts.concat())
         }
         EventKind::TaskCommitRefused { task, kept, end } => {
             let kept = kept

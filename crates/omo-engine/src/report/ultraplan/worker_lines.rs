@@ -92,6 +92,12 @@ pub fn worker_event_line(state: &RunState, what: &EventKind) -> Option<String> {
                 worker_name(group)
             )
         }
+        what => return session_event_line(state, what),
+    })
+}
+
+fn session_event_line(state: &RunState, what: &EventKind) -> Option<String> {
+    Some(match what {
         EventKind::GroupStuck { group, reason: why } => {
             format!("{} needs you: {}", worker_name(group), sanitize(why, 300))
         }

@@ -15,7 +15,6 @@ use omo_state::files::regular_file;
 
 use super::{PlanFileError, read_error, read_plan_bytes};
 
-/// Maximum entries of a folder that are looked at.
 const MAX_ENTRIES: usize = 2_000;
 const SHOWN_NAMES: usize = 6;
 

@@ -7,10 +7,8 @@ use omo_plan::model::Dialect;
 use omo_state::files::regular_file::{self, Links};
 
 const MAX_BYTES: u64 = 256 * 1024;
-/// Maximum folders looked into where any will do.
 const MAX_FOLDERS: usize = 30;
 
-/// The goal of a plan of this dialect in this folder; empty where no file there states one.
 pub(super) fn read(folder: &Path, dialect: Dialect) -> String {
     let files = dialect
         .rules()
