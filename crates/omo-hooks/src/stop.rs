@@ -22,7 +22,7 @@ use omo_core::stop::{
 use omo_core::{log_entry, messages};
 use omo_process::watchdog;
 use omo_state::config::{self, FeedbackMode};
-use omo_state::ended_runs::KeptWork;
+use omo_state::ended_runs::EndedWork;
 use omo_state::files::folder::GuardedFolder;
 use omo_state::files::lock::{DEADLINE, StateLock};
 use omo_state::seal::KeyError;
@@ -236,7 +236,7 @@ fn answer(
     );
     let Some(end) = ended_at else { return };
     let findings = facts.claim().map(|claim| &claim.findings);
-    let kept = KeptWork {
+    let kept = EndedWork {
         difference: findings.and_then(|findings| findings.difference.as_deref()),
         files: findings
             .and_then(|findings| findings.files.as_deref())

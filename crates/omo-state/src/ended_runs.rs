@@ -161,7 +161,7 @@ pub(crate) fn keep(
 }
 
 #[derive(Clone, Copy, Debug, Default)]
-pub struct KeptWork<'a> {
+pub struct EndedWork<'a> {
     pub difference: Option<&'a str>,
     pub files: Option<&'a [u8]>,
 }
@@ -175,7 +175,7 @@ pub fn complete(
     folder: &GuardedFolder,
     id: &SessionId,
     ended_at: Timestamp,
-    work: KeptWork,
+    work: EndedWork,
     state_home: Option<&Path>,
 ) -> Result<(), FolderError> {
     let (Some(ended), Some(key)) = (
@@ -424,7 +424,7 @@ mod tests {
                 &self.folder,
                 &self.id,
                 Timestamp::from_millis(millis),
-                KeptWork {
+                EndedWork {
                     difference,
                     files: None,
                 },
