@@ -1,5 +1,4 @@
-//! The one way in which omo starts a process: with an environment from which all that points git at a repository is
-//! taken out.
+//! The one way to start a process: with an environment that points git at no repository.
 
 use std::ffi::{OsStr, OsString};
 use std::process::Command;
@@ -7,12 +6,11 @@ use std::process::Command;
 use omo_core::git_variables::is_repository_variable;
 use omo_state::env;
 
-/// A command with the environment of this process.
 pub fn inheriting_command(program: impl AsRef<OsStr>) -> Command {
     child_command(program, env::variables())
 }
 
-/// A command with these variables and no others, except for those of a repository of git, such as `GIT_DIR`.
+/// A command with these variables alone, without those of a repository, such as `GIT_DIR`.
 pub fn child_command(
     program: impl AsRef<OsStr>,
     variables: impl IntoIterator<Item = (OsString, OsString)>,

@@ -1,5 +1,4 @@
-//! A process of omo that outlives the terminal, and the session of the client, that it was started
-//! from: the same binary with other arguments, in a session of its own.
+//! Processes of omo that outlive the terminal and the client's session: the same binary, in a session of its own.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -15,21 +14,13 @@ use crate::platform::{self, leave_session, own_program, show_no_window};
 /// Maximum wait for the first line of output.
 const LIMIT: Duration = Duration::from_secs(30);
 
-/// Starts this very program with other arguments, and waits for the line that it says with [`report_ready`].
-/// What it complains about goes into `log`.
-///
-/// # Errors
-///
-/// It cannot be started, or ends before it is ready.
+/// Starts this very program, with `log` as its `stderr`, and returns its line of [`report_ready`].
+/// Fails for one that ends before it is ready, or is not ready within `LIMIT`.
 pub fn start_detached(arguments: &[OsString], folder: &Path, log: File) -> io::Result<String> {
     start_detached_program(&own_program()?, arguments, folder, log)
 }
 
-/// As [`start_detached`], of another binary of omo.
-///
-/// # Errors
-///
-/// It cannot be started, or ends before it is ready.
+/// [`start_detached`] for another binary of omo.
 pub fn start_detached_program(
     program: &Path,
     arguments: &[OsString],
@@ -53,7 +44,7 @@ pub fn start_detached_program(
     });
     match answer.recv_timeout(LIMIT) {
         Ok(Some(line)) => {
-            // One that has handed over has ended by now.
+            // Reaps a process that has handed over.
             let _ = process.try_wait();
             Ok(line.trim_end().to_owned())
         }
@@ -71,31 +62,26 @@ pub fn start_detached_program(
     }
 }
 
-/// Starts this very program with other arguments and the same standard streams. A process that was started with
-/// [`start_detached`] and ends right after this is no longer between the two: Esc in the client ends all descendants of
-/// the command that it interrupts, those with a session of their own too (measured on 2.1.328).
-///
-/// # Errors
-///
-/// An error of the system where no process can be started.
+/// Starts this very program with the same standard streams. A process of [`start_detached`] that ends right after
+/// this is no longer between the two: Esc in the client ends all descendants of the command that it interrupts,
+/// those with a session of their own too (measured on 2.1.328).
 pub fn hand_over(arguments: &[OsString]) -> io::Result<()> {
     let mut command = inheriting_command(own_program()?);
     show_no_window(&mut command);
     command.args(arguments).spawn().map(drop)
 }
 
-/// Makes a process that was started with [`start_detached`] one of its own session: what is sent to the terminal
-/// and to the group of the process that started it no longer reaches it.
+/// `setsid` for a process of [`start_detached`]: signals to the terminal and to the caller's group miss it.
 pub fn leave_terminal() -> io::Result<()> {
     leave_session()
 }
 
-/// Gives this process, and all that it starts, the lowest priority and one processor: no user waits for it.
+/// The lowest priority and one processor, for this process and its children.
 pub fn step_back() {
     platform::step_back();
 }
 
-/// Says that it is ready, once: the process that started it reads one line and no more.
+/// Prints the one line that the caller of [`start_detached`] reads.
 pub fn report_ready(line: &str) -> io::Result<()> {
     let mut out = io::stdout().lock();
     writeln!(out, "{line}")?;

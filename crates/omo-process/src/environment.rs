@@ -1,7 +1,7 @@
 //! The environment of a check: its user's own, without what a check must not see.
 
 use std::collections::BTreeSet;
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::path::Path;
 
 use omo_core::check::session_check::{Check, is_hidden_from_checks};
@@ -13,7 +13,6 @@ use omo_state::run_environment;
 use omo_state::seal::hex_digest;
 use omo_state::search_path::SearchPath;
 
-/// Variables and `SearchPath` for checks.
 #[derive(Clone, Debug)]
 pub struct CheckEnvironment {
     variables: Vec<(OsString, OsString)>,
@@ -21,9 +20,8 @@ pub struct CheckEnvironment {
 }
 
 impl CheckEnvironment {
-    /// From the variables of this process: without the keys and tokens of the model and of the
-    /// client, without omo's own, and with a `PATH` of folders that are the same for every process, and
-    /// none of which leads into the project by another name.
+    /// Without the keys and tokens of the model and the client, without omo's own variables, and with a `PATH` of
+    /// absolute folders, none of which leads into the project by another name.
     pub fn from_variables(variables: Vec<(OsString, OsString)>, project: &Path) -> Self {
         let search = SearchPath::from_variables(&variables).without_disguised_folders(project);
         let mut variables: Vec<(OsString, OsString)> = variables
@@ -42,16 +40,12 @@ impl CheckEnvironment {
         Self { variables, search }
     }
 
-    /// Keeps it for a run that begins, and gives what stands for it in the session's entry.
-    ///
-    /// # Errors
-    ///
-    /// Where the user's own folder cannot be written.
+    /// Keeps the variables for a run that begins; returns their digest for the session's entry.
     pub fn save_for_run(&self, state_home: &Path, id: &SessionId) -> Result<String, FolderError> {
         run_environment::keep(state_home, id, &self.variables)
     }
 
-    /// The one that a run began with; `None` where it is gone.
+    /// Variables that a run began with; `None` where they are gone.
     pub fn load_for_run(
         state_home: &Path,
         id: &SessionId,
@@ -62,64 +56,58 @@ impl CheckEnvironment {
             .map(|variables| Self::from_variables(variables, project))
     }
 
-    /// The names of the variables that another environment does not have, or has with another value.
+    /// Names of variables that `other` lacks, or has with another value; and the reverse.
     pub fn differing_names(&self, other: &Self) -> Vec<String> {
-        let in_one = |one: &Self, other: &Self| -> Vec<OsString> {
-            let differs =
-                |variable: &&(OsString, OsString)| other.variables.binary_search(variable).is_err();
-            one.variables
-                .iter()
-                .filter(differs)
-                .map(|(name, _)| name.clone())
-                .collect()
-        };
-        let names: BTreeSet<OsString> = in_one(self, other)
-            .into_iter()
-            .chain(in_one(other, self))
+        let names: BTreeSet<&OsString> = self
+            .variables_not_in(other)
+            .chain(other.variables_not_in(self))
             .collect();
         names
-            .iter()
+            .into_iter()
             .map(|name| name.to_string_lossy().into_owned())
             .collect()
     }
 
-    /// `PATH` of a check.
+    fn variables_not_in(&self, other: &Self) -> impl Iterator<Item = &OsString> {
+        self.variables
+            .iter()
+            .filter(|variable| other.variables.binary_search(variable).is_err())
+            .map(|(name, _)| name)
+    }
+
     pub fn search(&self) -> &SearchPath {
         &self.search
     }
 
-    /// The variables of one check: its own over the others.
+    /// Variables of one check: its own `env` over the others.
     pub fn variables_for_check(&self, check: &Check) -> Vec<(OsString, OsString)> {
         let own = check
             .env
             .iter()
             .map(|(name, value)| (OsString::from(name), OsString::from(value)));
-        let is_own = |name: &OsStr| check.env.keys().any(|own| is_variable_named(name, own));
-        let inherited = self
-            .variables
-            .iter()
-            .filter(|(name, _)| !is_own(name))
-            .cloned();
-        inherited.chain(own).collect()
-    }
-
-    /// The variables of a check of a plan: those of a check, without what would have its shell run
-    /// something else than the check. The worker that asks for a check may be the one whose work it judges.
-    pub fn variables_for_task_check(&self) -> Vec<(OsString, OsString)> {
-        let steers = |name: &OsStr| name.to_str().is_some_and(is_shell_variable);
         self.variables
             .iter()
-            .filter(|(name, _)| !steers(name))
+            .filter(|(name, _)| !check.env.keys().any(|own| is_variable_named(name, own)))
+            .cloned()
+            .chain(own)
+            .collect()
+    }
+
+    /// Without variables such as `BASH_ENV`, with which a shell runs something other than the check: the worker that
+    /// asks for a check may be the one whose work it judges.
+    pub fn variables_for_task_check(&self) -> Vec<(OsString, OsString)> {
+        self.variables
+            .iter()
+            .filter(|(name, _)| !name.to_str().is_some_and(is_shell_variable))
             .cloned()
             .collect()
     }
 
-    /// Digest of a check as it is run here: its definition, its folder and its environment.
+    /// Digest of a check's definition, folder and environment.
     pub fn check_setting(&self, check: &Check, root: &Path) -> String {
         setting_digest(check.definition(), root, &self.variables_for_check(check))
     }
 
-    /// [`Self::check_setting`] of a check of a plan.
     pub fn task_check_setting(&self, check: &TaskCheck, root: &Path) -> String {
         setting_digest(check.definition(), root, &self.variables_for_task_check())
     }
@@ -130,14 +118,11 @@ fn setting_digest(
     root: &Path,
     variables: &[(OsString, OsString)],
 ) -> String {
-    let mut push = |part: &[u8]| {
+    let names_and_values = variables.iter().flat_map(|(name, value)| [name, value]);
+    for part in std::iter::once(root.as_os_str()).chain(names_and_values.map(OsString::as_os_str)) {
+        let part = part.as_encoded_bytes();
         definition.extend((part.len() as u64).to_le_bytes());
         definition.extend(part);
-    };
-    push(root.as_os_str().as_encoded_bytes());
-    for (name, value) in variables {
-        push(name.as_encoded_bytes());
-        push(value.as_encoded_bytes());
     }
     hex_digest(&definition)
 }

@@ -1,4 +1,4 @@
-//! Has the system show a file to its user, in the program that they chose for its kind.
+//! Showing a file to its user, in the program that the system has for its kind.
 
 use std::io;
 use std::path::Path;
@@ -10,31 +10,25 @@ use omo_state::search_path::{ProjectFolders, SearchPath};
 use crate::child_command::inheriting_command;
 use crate::platform::{FILE_OPENER, show_no_window, start_own_group};
 
-/// For so long it may say that it cannot. One that runs longer shows the file.
+/// Time for the opener to report a failure: one that runs longer shows the file.
 const LIMIT: Duration = Duration::from_secs(3);
 const PAUSE: Duration = Duration::from_millis(20);
 
 /// Shows a file, with a program that lies in none of these projects.
-///
-/// # Errors
-///
-/// Where there is no such program, or it says that it cannot.
 pub fn show_file(file: &Path, projects: &ProjectFolders) -> io::Result<()> {
     let (name, arguments) = FILE_OPENER;
     let search = SearchPath::from_process().outside(projects);
-    let missing = || {
+    let program = search.find_all(name).next().ok_or_else(|| {
         io::Error::new(
             io::ErrorKind::NotFound,
             format!("there is no `{name}` here"),
         )
-    };
-    let program = search.find_all(name).next().ok_or_else(missing)?;
+    })?;
     let mut command = inheriting_command(program);
-    // Not by a name that could be taken for an option.
+    // Absolute: a relative name could be taken for an option.
     let file = file.canonicalize()?;
     command.args(arguments).arg(&file);
-    // The opener starts others by their names, `$BROWSER` among them: none that lies in these
-    // projects either.
+    // The opener starts others by their names, `$BROWSER` among them: none in these projects either.
     match search.joined() {
         Some(path) => command.env("PATH", path),
         None => command.env_remove("PATH"),

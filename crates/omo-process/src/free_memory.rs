@@ -5,7 +5,7 @@ use std::path::Path;
 
 const MAX_DEPTH: usize = 32;
 
-/// Free bytes; `None` where the system does not tell, as anywhere but on Linux.
+/// Free bytes; `None` on systems other than Linux.
 pub fn free_memory() -> Option<u64> {
     free_memory_below(Path::new("/"))
 }
@@ -15,7 +15,6 @@ fn free_memory_below(root: &Path) -> Option<u64> {
     Some(group_memory(root).map_or(machine, |group| group.min(machine)))
 }
 
-/// `MemAvailable` of `/proc/meminfo`, in bytes.
 fn available(meminfo: &str) -> Option<u64> {
     let value = meminfo
         .lines()
@@ -29,7 +28,7 @@ fn available(meminfo: &str) -> Option<u64> {
         .checked_mul(1024)
 }
 
-/// The least that a control group of this process, or one around it, has left.
+/// Least bytes left of this process's control group (v2, or `memory` of v1) and those around it.
 fn group_memory(root: &Path) -> Option<u64> {
     let groups = fs::read_to_string(root.join("proc/self/cgroup")).ok()?;
     let unified = groups.lines().find_map(|line| line.strip_prefix("0::/"));
@@ -40,48 +39,46 @@ fn group_memory(root: &Path) -> Option<u64> {
             .any(|name| name == "memory")
             .then_some(path)
     });
-    let of_unified = unified.and_then(|path| {
-        least_left(
-            &root.join("sys/fs/cgroup"),
-            path,
-            ["memory.max", "memory.current", "inactive_file"],
-        )
-    });
-    let files = [
+    let version_2 = ["memory.max", "memory.current", "inactive_file"];
+    let version_1 = [
         "memory.limit_in_bytes",
         "memory.usage_in_bytes",
         "total_inactive_file",
     ];
-    let of_memory =
-        memory.and_then(|path| least_left(&root.join("sys/fs/cgroup/memory"), path, files));
-    of_unified.into_iter().chain(of_memory).min()
+    let folder = root.join("sys/fs/cgroup");
+    let left_of_unified = unified.and_then(|path| least_left(&folder, path, version_2));
+    let left_of_memory =
+        memory.and_then(|path| least_left(&folder.join("memory"), path, version_1));
+    left_of_unified.into_iter().chain(left_of_memory).min()
 }
 
-fn least_left(top: &Path, path: &str, [limit, usage, cache]: [&str; 3]) -> Option<u64> {
+fn least_left(top: &Path, path: &str, files: [&str; 3]) -> Option<u64> {
     if path.split('/').any(|part| part == "..") {
         return None;
     }
-    let own = top.join(path);
-    let groups = own
+    top.join(path)
         .ancestors()
         .take_while(|group| group.starts_with(top))
-        .take(MAX_DEPTH);
-    let number = |group: &Path, file: &str| {
-        fs::read_to_string(group.join(file))
-            .ok()?
-            .trim()
-            .parse::<u64>()
-            .ok()
-    };
-    let left = |group: &Path| {
-        let (limit, usage) = (number(group, limit)?, number(group, usage)?);
-        let stat = fs::read_to_string(group.join("memory.stat")).unwrap_or_default();
-        let cached = stat
-            .lines()
-            .find_map(|line| line.strip_prefix(cache)?.trim().parse::<u64>().ok());
-        Some(limit.saturating_sub(usage.saturating_sub(cached.unwrap_or_default())))
-    };
-    groups.filter_map(left).min()
+        .take(MAX_DEPTH)
+        .filter_map(|group| bytes_left(group, files))
+        .min()
+}
+
+/// The page cache that can be dropped does not count as used.
+fn bytes_left(group: &Path, [limit, usage, cache]: [&str; 3]) -> Option<u64> {
+    let (limit, usage) = (
+        read_number(&group.join(limit))?,
+        read_number(&group.join(usage))?,
+    );
+    let stat = fs::read_to_string(group.join("memory.stat")).unwrap_or_default();
+    let cached = stat
+        .lines()
+        .find_map(|line| line.strip_prefix(cache)?.trim().parse::<u64>().ok());
+    Some(limit.saturating_sub(usage.saturating_sub(cached.unwrap_or_default())))
+}
+
+fn read_number(file: &Path) -> Option<u64> {
+    fs::read_to_string(file).ok()?.trim().parse().ok()
 }
 
 #[cfg(test)]

@@ -1,5 +1,4 @@
-//! Helper processes of omo: the order, as the first line of standard input, and the end of that
-//! input, after which the helper is no longer needed.
+//! Helper processes of omo: the order is the first line of `stdin`, whose end says that the helper is no longer needed.
 
 use std::io::{BufRead, BufReader};
 use std::sync::Arc;
@@ -13,19 +12,18 @@ use crate::termination;
 
 const LOOK_EVERY: Duration = Duration::from_millis(10);
 
-/// An argument list of `argument` alone.
 pub fn is_started_as(argument: &str) -> bool {
     let mut arguments = std::env::args_os().skip(1);
     arguments.next().is_some_and(|first| first == argument) && arguments.next().is_none()
 }
 
-/// The order; `None` where there is none that can be read. `gone` is called once its caller is gone.
+/// The order; `None` for an unreadable one. `gone` is called once the caller is gone.
 pub fn read_order<T: DeserializeOwned>(gone: impl FnOnce() + Send + 'static) -> Option<T> {
     termination::outlive_size_limit();
-    // A signal to every process around this one must not end this one, which cleans up.
+    // A signal to every process around must not end the one that cleans up.
     termination::flag_termination(&Arc::default());
     adopt_orphans();
-    // A check could find in this process what it was told.
+    // A check could find its order in the memory of this process.
     hide_memory();
     let mut stdin = BufReader::new(std::io::stdin());
     let mut line = String::new();
@@ -38,14 +36,14 @@ pub fn read_order<T: DeserializeOwned>(gone: impl FnOnce() + Send + 'static) -> 
     Some(order)
 }
 
-/// Ends a group and, on Linux, whatever has left it. Only a process that looks after nothing else may do so.
+/// Ends a group and, on Linux, all orphans: only for a process that looks after nothing else.
 pub fn end_group_and_orphans(group: &ProcessGroup) {
     group.end(GroupEnding::AtOnce);
     end_orphans();
 }
 
-/// Asks a group to end in each of these ways, until none of it is left: what its first process leaves may have something
-/// to put back. `is_end` tells the end of that process, which has not ended yet, from the other events.
+/// Ends a group step by step, until none of it is left: leftovers of its first process may have something to put
+/// back. `is_end` tells the end of that process from other events.
 pub(crate) fn end_gently<T>(
     group: &ProcessGroup,
     endings: &[(GroupEnding, Duration)],
@@ -70,7 +68,7 @@ pub(crate) fn end_gently<T>(
     }
 }
 
-/// Takes events until one of them is waited for, or the time is up. Returns whether it came.
+/// Takes events until an awaited one; `false` once the time is up.
 pub fn wait_for_event<T>(
     limit: Duration,
     events: &Receiver<T>,

@@ -17,48 +17,36 @@ use crate::child_command::child_command;
 use crate::keeper::{KEEPER_ARGUMENT, KeeperReport, KeeperSpec, TaskCheckSpec, read_report};
 use crate::platform::{hide_memory, own_program, start_own_group};
 
-/// Pause between two calls of `is_wanted`.
 const ASK_EVERY: Duration = Duration::from_millis(100);
-/// Time of a keeper beyond its check's, and for an interrupted one.
+/// Time of a keeper to end, beyond its check's.
 const SLACK: Duration = Duration::from_secs(5);
 
-/// Command, folder, environment and bounds of a check, for a `KeeperProcess`.
 #[derive(Debug)]
 pub struct CommandJob {
-    /// The command.
     pub run: String,
-    /// Working folder (`cwd`).
     pub folder: PathBuf,
-    /// For how long at most.
+    /// Maximum duration.
     pub timeout: Duration,
-    /// For how long it may put things back once it is interrupted, before it is asked to end; zero for a command that is
-    /// asked to end at once.
+    /// Time to put things back after an interruption; zero for a command that is asked to end at once.
     pub interrupt_grace: Duration,
-    /// The whole environment.
+    /// The whole environment: nothing is inherited.
     pub variables: Vec<(OsString, OsString)>,
-    /// Log of the output; `None` for none.
     pub log: Option<File>,
-    /// `TaskCheckSpec` of a check of a plan.
     pub check: Option<TaskCheckSpec>,
 }
 
-/// Result of a [`CommandJob`].
 #[derive(Debug)]
 pub struct CommandOutcome {
-    /// End of the command; `None` where it was no longer wanted.
+    /// `None` where it was no longer wanted.
     pub end: Option<CheckEnd>,
-    /// `TestReport` of the output.
     pub tests: TestReport,
-    /// The end of its output.
+    /// Last bytes of the output.
     pub tail: String,
-    /// `HeardOutput` of a check of a plan.
     pub heard: HeardOutput,
-    /// Duration.
     pub took: Duration,
 }
 
-/// Runs a check to its end. `is_wanted` is asked all the while; once it says no, everything of the
-/// check is ended.
+/// Runs a check to its end. Once `is_wanted` says no, everything of the check is ended.
 pub fn run(job: CommandJob, mut is_wanted: impl FnMut() -> bool) -> CommandOutcome {
     let start = Instant::now();
     let (timeout, slack) = (job.timeout, SLACK + job.interrupt_grace);
@@ -153,11 +141,12 @@ impl KeeperProcess {
         loop {
             match self.answer.recv_timeout(ASK_EVERY) {
                 Ok(bytes) => {
-                    let died = || KeeperReport {
-                        not_started: Some("its keeper died".to_owned()),
-                        ..KeeperReport::default()
-                    };
-                    return Some(read_report(&bytes, &self.key).unwrap_or_else(died));
+                    return Some(
+                        read_report(&bytes, &self.key).unwrap_or_else(|| KeeperReport {
+                            not_started: Some("its keeper died".to_owned()),
+                            ..KeeperReport::default()
+                        }),
+                    );
                 }
                 Err(RecvTimeoutError::Timeout) if is_wanted() && Instant::now() < deadline => {}
                 Err(RecvTimeoutError::Timeout) if Instant::now() >= deadline => {
@@ -174,7 +163,7 @@ impl KeeperProcess {
 
 impl Drop for KeeperProcess {
     fn drop(&mut self) {
-        // Once its standard input is closed, the keeper ends the check, and then itself.
+        // At the end of its `stdin` the keeper ends the check, and then itself.
         drop(self.process.stdin.take());
         let _ = self.answer.recv_timeout(self.slack);
         let _ = self.process.try_wait();

@@ -1,13 +1,7 @@
-//! The keeper: a small process between omo and a check, which ends the check and all that it started
-//! when the check is done, when its time is up, or when omo itself is gone.
-//!
-//! The client ends a hook when its user presses Esc, and nothing runs in a process that was
-//! killed. The keeper notices: omo holds the other end of its standard input, and says nothing on
-//! it after the first line. It is the same binary as its caller, started with [`KEEPER_ARGUMENT`].
-//!
-//! A check could write into the pipe that its keeper answers on: `/proc` shows it. So the answer bears a seal, with a key
-//! that the keeper was given before the check began, and nothing else is believed. How the check ended is what the system
-//! says of it, and never what it wrote.
+//! The keeper: a process between omo and a check, which ends the check with all that it started when it is done,
+//! when its time is up, or when omo is gone (Esc in the client kills a hook): `stdin` ends then.
+//! A check could write into the pipe of the answer, which `/proc` shows: so the answer is sealed with a key that the
+//! keeper got before the check began, and how the check ended is what the system says of it.
 
 use std::io::{PipeReader, PipeWriter, Read, Write};
 use std::path::PathBuf;
@@ -27,7 +21,7 @@ use crate::child_command::inheriting_command;
 use crate::helper_process;
 use crate::platform::{GroupEnding, Leftovers, ProcessGroup, Shell};
 
-/// Argument that makes a binary of omo a keeper: see [`run_if_asked`].
+/// See [`run_if_asked`].
 pub(crate) const KEEPER_ARGUMENT: &str = "--keep-check";
 
 /// Bytes of the beginning of the output in the log.
@@ -35,58 +29,46 @@ const HEAD_BYTES: usize = 512 * 1024;
 const TAIL_BYTES: usize = 512 * 1024;
 /// Bytes of the end in a [`KeeperReport`].
 const QUOTED_BYTES: usize = 4 * 1024;
-/// Time of a check to clean up. git removes its `*.lock` files in that time.
+/// Grace of a check that is asked to end: git removes its `*.lock` files in that time.
 const GRACE: Duration = Duration::from_secs(1);
-/// Wait for the last output once everything that could write it was ended.
+/// Wait for the last output once all its writers were ended.
 const LAST_WORDS: Duration = Duration::from_millis(300);
 
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct KeeperSpec {
-    /// The command, for the shell.
     pub run: String,
-    /// Working folder (`cwd`).
     pub folder: PathBuf,
-    /// For how long at most.
     pub timeout_millis: u64,
     /// As [`crate::job::CommandJob::interrupt_grace`].
     pub interrupt_millis: u64,
-    /// `TaskCheckSpec` of a check of a plan.
     pub check: Option<TaskCheckSpec>,
-    /// The key that the report is sealed with.
     pub key: String,
 }
 
-/// Wishes of a check of a plan to its keeper.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct TaskCheckSpec {
-    /// The bash that runs it, so that a failure before a pipe is one; without it, the shell of a check.
+    /// The bash that runs the check, where a failure before a pipe is one; otherwise the `Shell` of a check.
     pub bash: Option<PathBuf>,
-    /// The text that is expected in its output.
+    /// Text expected in the output.
     pub text: Option<String>,
 }
 
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(crate) struct KeeperReport {
-    /// The exit status, where it ended by itself.
+    /// `None` after a signal.
     pub status: Option<i32>,
-    /// The signal that ended it.
     pub signal: Option<i32>,
-    /// A timeout.
     pub timed_out: bool,
     /// Reason for which the check never ran.
     pub not_started: Option<String>,
-    /// `TestReport` of the output.
     #[serde(default)]
     pub tests: TestReport,
-    /// The end of its output.
+    /// Last bytes of the output.
     pub tail: String,
-    /// `HeardOutput` of a check of a plan.
     pub heard: Option<HeardOutput>,
 }
 
-/// Runs as a keeper, where the process was started as one; otherwise nothing happens.
-///
-/// Called first thing in the `main` of every binary that runs checks.
+/// Runs a keeper and exits, in a process started as one: first call in the `main` of every binary that runs checks.
 #[expect(
     clippy::exit,
     reason = "a keeper is a process of its own, and does nothing else"
@@ -99,9 +81,8 @@ pub fn run_if_asked() {
 }
 
 enum KeeperEvent {
-    /// The check's own process has ended.
     Ended(Option<i32>, Option<i32>),
-    /// The process that started the keeper is gone, or no longer needs the result.
+    /// The caller has ended, or no longer needs the result.
     CallerGone,
     /// No process has the output open for writing any more.
     OutputEnded,
@@ -122,39 +103,36 @@ fn run_keeper() {
     }
 }
 
-/// Reads what a keeper answered; `None` where it was killed, or something else wrote there as well.
+/// `None` for a keeper that was killed, or a check that wrote there as well.
 pub(crate) fn read_report(answer: &[u8], key: &SealKey) -> Option<KeeperReport> {
     sealed_json::read(key, "", answer.strip_suffix(b"\n")?)
 }
 
-/// Runs the check; `None` where its result is no longer needed.
+/// `None` where the result is no longer needed.
 fn run_spec(
     spec: &KeeperSpec,
     sender: Sender<KeeperEvent>,
     events: &Receiver<KeeperEvent>,
 ) -> Option<KeeperReport> {
-    let not_started = |why: String| {
-        Some(KeeperReport {
-            not_started: Some(why),
-            ..KeeperReport::default()
-        })
-    };
     let (output, input) = match std::io::pipe() {
         Ok(pipe) => pipe,
-        Err(error) => return not_started(error.to_string()),
+        Err(error) => return Some(not_started(error.to_string())),
     };
-    let ended = sender.clone();
-    let ended = move |status, signal| drop(ended.send(KeeperEvent::Ended(status, signal)));
     let shell = shell(spec);
+    let ended_sender = sender.clone();
     let group = match input.try_clone().and_then(|copy| {
-        ProcessGroup::start(command(&shell, spec, input, copy)?, Leftovers::Ended, ended)
+        ProcessGroup::start(
+            command(&shell, spec, input, copy)?,
+            Leftovers::Ended,
+            move |status, signal| drop(ended_sender.send(KeeperEvent::Ended(status, signal))),
+        )
     }) {
         Ok(group) => group,
         Err(error) => {
-            return not_started(format!(
+            return Some(not_started(format!(
                 "cannot be started in {}: {error}",
                 spec.folder.display()
-            ));
+            )));
         }
     };
     let wanted = spec.check.as_ref().and_then(|check| check.text.as_deref());
@@ -182,13 +160,11 @@ fn run_spec(
             Err(RecvTimeoutError::Timeout) => report.timed_out = true,
         }
         if report.timed_out || !is_needed {
-            let interrupted =
-                Some(Duration::from_millis(spec.interrupt_millis)).filter(|grace| !grace.is_zero());
-            let interrupted = interrupted.map(|grace| (GroupEnding::Interrupted, grace));
-            let endings: Vec<_> = interrupted
-                .into_iter()
-                .chain([(GroupEnding::Asked, GRACE)])
-                .collect();
+            let interrupt_grace = Duration::from_millis(spec.interrupt_millis);
+            let mut endings = vec![(GroupEnding::Asked, GRACE)];
+            if !interrupt_grace.is_zero() {
+                endings.insert(0, (GroupEnding::Interrupted, interrupt_grace));
+            }
             helper_process::end_gently(&group, &endings, events, |event| {
                 output_ended |= matches!(event, KeeperEvent::OutputEnded);
                 matches!(event, KeeperEvent::Ended(..))
@@ -200,11 +176,21 @@ fn run_spec(
     if !is_needed {
         return None;
     }
-    let is_output_end = |event: &KeeperEvent| matches!(event, KeeperEvent::OutputEnded);
-    let _ = output_ended || helper_process::wait_for_event(LAST_WORDS, events, is_output_end);
+    if !output_ended {
+        helper_process::wait_for_event(LAST_WORDS, events, |event| {
+            matches!(event, KeeperEvent::OutputEnded)
+        });
+    }
     let sink = std::mem::take(&mut *sink.lock().unwrap_or_else(PoisonError::into_inner));
     (report.tail, report.tests, report.heard) = sink.end();
     Some(report)
+}
+
+fn not_started(reason: String) -> KeeperReport {
+    KeeperReport {
+        not_started: Some(reason),
+        ..KeeperReport::default()
+    }
 }
 
 fn shell(spec: &KeeperSpec) -> Shell {
@@ -250,10 +236,9 @@ fn drain_in_background(
     });
 }
 
-/// Sink of the output: its beginning and its end go into the log, which is the keeper's `stderr`.
+/// Writes the beginning and the end of the output into the log, the keeper's `stderr`.
 #[derive(Default)]
 struct OutputSink {
-    /// Bytes of the beginning in the log.
     written: usize,
     tail: Vec<u8>,
     left_out: usize,
@@ -298,7 +283,7 @@ impl OutputSink {
     }
 }
 
-/// Once `bytes` is longer than `above`, keeps its last `keep` bytes; tells how many went.
+/// Keeps the last `keep` bytes of more than `above`; returns the number of dropped ones.
 fn trim(bytes: &mut Vec<u8>, above: usize, keep: usize) -> usize {
     let surplus = if bytes.len() > above {
         bytes.len() - keep

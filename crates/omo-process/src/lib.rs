@@ -1,6 +1,6 @@
 //! Processes: started in groups, read through pipes, ended by a deadline, and looked after by a keeper.
 
-// Of every program of omo: all of them link this crate.
+// For every program of omo: all of them link this crate.
 #[cfg(target_env = "musl")]
 #[global_allocator]
 static ALLOCATOR: dlmalloc::GlobalDlmalloc = dlmalloc::GlobalDlmalloc;

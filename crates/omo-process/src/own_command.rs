@@ -7,28 +7,24 @@ use crate::child_command::inheriting_command;
 use crate::platform::Leftovers;
 use crate::runner::{self, ProcessEnd, ProcessOutput, ProcessRequest};
 
-/// Maximum bytes of each output; the rest is dropped, so that the program never waits for its
-/// reader.
+/// Maximum bytes of each output; the rest is read and dropped.
 const MAX_BYTES: u64 = 64 * 1024;
 const GRACE: Duration = Duration::from_millis(200);
 const OUTPUT_WAIT: Duration = Duration::from_millis(100);
 
-/// Outcome of `run`.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Answered {
-    /// An end by itself.
     Ended {
-        /// Exit status; `None` after a signal.
+        /// `None` after a signal.
         status: Option<i32>,
         /// `stdout` and `stderr`.
         said: [Vec<u8>; 2],
     },
-    /// A timeout: ended with all that it started.
     TooLong,
 }
 
-/// The `omo` that belongs to this binary: beside it, or in the `bin` beside its folder, where the copies of the hooks lie
-/// that a client starts without a launcher. Nothing in the environment has a say in it.
+/// The `omo` that belongs to this binary: beside it, or in the `bin` beside its folder, for copies of hooks that a
+/// client starts without a launcher. Nothing in the environment has a say in it.
 pub fn program() -> Option<PathBuf> {
     let own = std::env::current_exe().ok()?;
     let name = format!("omo{}", std::env::consts::EXE_SUFFIX);
@@ -43,11 +39,6 @@ pub fn program() -> Option<PathBuf> {
         .find(|program| program.is_file())
 }
 
-/// Runs it in a folder, with this one argument and this input, for so long at most.
-///
-/// # Errors
-///
-/// It cannot be started.
 pub fn run(
     program: &Path,
     argument: &str,
@@ -56,7 +47,6 @@ pub fn run(
     limit: Duration,
 ) -> std::io::Result<Answered> {
     let mut command = inheriting_command(program);
-    // Output is shown as text.
     command
         .arg(argument)
         .current_dir(folder)

@@ -2,7 +2,7 @@
 
 use std::panic::resume_unwind;
 
-/// Results of `each` for `items`, computed at the same time and in their order.
+/// Results of `each` in the order of `items`.
 pub fn parallel_map<T: Sync, R: Send>(items: &[T], each: impl Fn(&T) -> R + Sync) -> Vec<R> {
     std::thread::scope(|scope| {
         let each = &each;

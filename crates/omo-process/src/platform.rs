@@ -1,10 +1,5 @@
-//! Differences between the systems that omo runs on, as far as processes go: one module for each
-//! kind of system, with the same names in it. Nothing else in this crate asks which system it is
-//! on.
-//!
-//! [`Shell`] runs the command of a check or of a status line, and [`ProcessGroup`] is a process
-//! that runs, with all that it started. docs/adr/0013 says what holds on which system, and what
-//! does not.
+//! Differences between systems in processes: a module for each kind, with the same names in it (docs/adr/0013).
+//! Nothing else in this crate asks which system it is on.
 
 #[cfg(target_os = "linux")]
 mod ancestors;
@@ -24,13 +19,13 @@ mod windows;
 mod working_processes;
 
 #[cfg(unix)]
-pub use groups::{ProcessGroup, end_group};
+pub use groups::{UnixProcessGroup as ProcessGroup, end_group};
 #[cfg(unix)]
 pub(crate) use groups::{end_groups, flag_termination, reset_signals_of_started_programs};
 #[cfg(unix)]
 pub(crate) use unix::{
-    FILE_OPENER, Shell, is_alive, leave_session, outlive_size_limit, show_no_window, start_mark,
-    step_back,
+    FILE_OPENER, UnixShell as Shell, is_alive, leave_session, outlive_size_limit, show_no_window,
+    start_mark, step_back,
 };
 #[cfg(unix)]
 pub use unix::{
@@ -38,13 +33,13 @@ pub use unix::{
 };
 #[cfg(windows)]
 pub(crate) use windows::{
-    FILE_OPENER, Shell, end_groups, flag_termination, is_alive, leave_session, outlive_size_limit,
-    reset_signals_of_started_programs, show_no_window, start_mark, step_back,
+    FILE_OPENER, WindowsShell as Shell, end_groups, flag_termination, is_alive, leave_session,
+    outlive_size_limit, reset_signals_of_started_programs, show_no_window, start_mark, step_back,
 };
 #[cfg(windows)]
 pub use windows::{
-    IN_PLACE_OF_SHELL, ProcessGroup, bash, end_group, is_executable, own_program, shell_variable,
-    start_own_group,
+    IN_PLACE_OF_SHELL, WindowsProcessGroup as ProcessGroup, bash, end_group, is_executable,
+    own_program, shell_variable, start_own_group,
 };
 
 #[cfg(target_os = "linux")]
@@ -63,7 +58,6 @@ pub(crate) fn hide_memory() {}
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn end_orphans() {}
 
-/// Empty: the folder of another process is unknown here.
 #[cfg(not(target_os = "linux"))]
 pub fn working_below(_folder: &std::path::Path) -> Vec<u32> {
     Vec::new()
@@ -75,46 +69,39 @@ pub fn ancestors() -> Vec<u32> {
     Vec::new()
 }
 
-/// `None`: the environment of another process is unknown here.
 #[cfg(not(target_os = "linux"))]
 pub fn process_variable(_pid: u32, _name: &str) -> Option<String> {
     None
 }
 
-/// `None`: the folder of another process is unknown here.
 #[cfg(not(target_os = "linux"))]
 pub fn working_folder(_pid: u32) -> Option<std::path::PathBuf> {
     None
 }
 
-/// `None`: the name of another process is unknown here.
 #[cfg(not(target_os = "linux"))]
 pub fn process_name(_pid: u32) -> Option<String> {
     None
 }
 
-/// `None`: the owner of another process is unknown here.
 #[cfg(not(target_os = "linux"))]
 pub fn owner_home(_pid: u32) -> Option<std::path::PathBuf> {
     None
 }
 
-/// Force with which a `ProcessGroup` is ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GroupEnding {
-    /// Time for a last report, as after Ctrl-C of a person.
+    /// `SIGINT`: time for a last report.
     Interrupted,
-    /// Time to clean up.
+    /// `SIGTERM`: time to clean up.
     Asked,
-    /// No time.
+    /// `SIGKILL`.
     AtOnce,
 }
 
-/// Fate of processes that are left in a `ProcessGroup` at its end.
+/// Fate of processes left in a `ProcessGroup` at its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Leftovers {
-    /// Ended too.
     Ended,
-    /// Left running.
     Free,
 }

@@ -1,5 +1,4 @@
-//! The one way in which a program is run to its end for its output: in a group of its own, fed and read beside each
-//! other, and ended by a deadline or once it is no longer needed.
+//! The one way to run a program for its output: in a group of its own, ended by a deadline or once it is not needed.
 
 use std::fs::File;
 use std::io::{self, Read, Write, pipe};
@@ -9,72 +8,50 @@ use std::time::{Duration, Instant};
 
 use crate::platform::{GroupEnding, Leftovers, ProcessGroup};
 
-/// Pause between two calls of `is_needed`.
 const ASK_EVERY: Duration = Duration::from_millis(10);
 /// Wait for the end of a group that was killed.
 const LAST_WAIT: Duration = Duration::from_secs(1);
 
-/// Program and its bounds, for `run`.
 #[derive(Debug)]
 pub struct ProcessRequest {
-    /// The program with its arguments, folder and variables; its input and output are set here.
+    /// Its standard streams are set here.
     pub command: Command,
-    /// Content of `stdin`.
     pub input: Vec<u8>,
-    /// The file that it prints into, in place of the pipe whose content is read.
+    /// Replaces the pipe that is read.
     pub output: Option<File>,
-    /// `true` for a `stderr` that is read; it is dropped otherwise.
+    /// `false` drops `stderr`.
     pub reads_stderr: bool,
-    /// Maximum duration.
     pub limit: Duration,
     /// Time to end after a request; zero for none.
     pub grace: Duration,
-    /// Wait for the rest of the output after the end: processes left running may hold it open for
-    /// ever.
+    /// Wait for the rest of the output after the end: processes left running may hold it open for ever.
     pub output_wait: Duration,
-    /// Bytes read of each output; the rest is taken and dropped, so that the program never waits
-    /// for its reader.
+    /// Bytes kept of each output; the rest is read and dropped, so that the program never waits.
     pub max_bytes: u64,
-    /// Fate of processes left in the group.
     pub leftovers: Leftovers,
 }
 
-/// End of a `ProcessRequest`.
 #[derive(Debug, PartialEq, Eq)]
 pub enum ProcessEnd {
-    /// By itself.
     Ended(ProcessOutput),
-    /// A timeout: ended with all that it started.
     TimedOut,
-    /// No longer needed, and ended like that.
     Cancelled,
 }
 
-/// `stdout`, `stderr` and status of a program that ended by itself.
 #[derive(Debug, PartialEq, Eq)]
 pub struct ProcessOutput {
-    /// Exit status; `None` after a signal.
+    /// `None` after a signal.
     pub status: Option<i32>,
-    /// Standard output; `None` where its end did not come in time.
+    /// `None` where its end did not come in time, as for `stderr`.
     pub stdout: Option<Vec<u8>>,
-    /// `stderr`, likewise.
     pub stderr: Option<Vec<u8>>,
 }
 
-/// Runs it to its end.
-///
-/// # Errors
-///
-/// It cannot be started.
 pub fn run(request: ProcessRequest) -> io::Result<ProcessEnd> {
     run_group(request, None)
 }
 
-/// Runs it to its end, or until `is_needed` says otherwise.
-///
-/// # Errors
-///
-/// As [`run`].
+/// Cancels once `is_needed` says no.
 pub fn run_while(
     request: ProcessRequest,
     mut is_needed: impl FnMut() -> bool,
@@ -97,9 +74,9 @@ fn run_group(
         max_bytes,
         leftovers,
     } = request;
-    let (stdin, sent) = (!input.is_empty()).then(pipe).transpose()?.unzip();
-    let (said, stdout) = pipe()?;
-    let (complaint, stderr) = reads_stderr.then(pipe).transpose()?.unzip();
+    let (stdin, input_pipe) = (!input.is_empty()).then(pipe).transpose()?.unzip();
+    let (output_pipe, stdout) = pipe()?;
+    let (error_pipe, stderr) = reads_stderr.then(pipe).transpose()?.unzip();
     command.stdin(stdin.map_or_else(Stdio::null, Stdio::from));
     command.stdout(output.map_or_else(|| Stdio::from(stdout), Stdio::from));
     command.stderr(stderr.map_or_else(Stdio::null, Stdio::from));
@@ -107,11 +84,11 @@ fn run_group(
     let group = ProcessGroup::start(command, leftovers, move |status, _| {
         let _ = sender.send(status);
     })?;
-    let said = read_beside(said, max_bytes);
-    let complaint = complaint.map(|complaint| read_beside(complaint, max_bytes));
-    if let Some(mut sent) = sent {
-        // Beside the reading: it may answer before it has read everything.
-        std::thread::spawn(move || sent.write_all(&input));
+    let output_pipe = read_beside(output_pipe, max_bytes);
+    let error_pipe = error_pipe.map(|error_pipe| read_beside(error_pipe, max_bytes));
+    if let Some(mut input_pipe) = input_pipe {
+        // A program may answer before it has read everything.
+        std::thread::spawn(move || input_pipe.write_all(&input));
     }
     let deadline = Instant::now() + limit;
     let status = loop {
@@ -137,16 +114,17 @@ fn run_group(
         }
     };
     let until = Instant::now() + output_wait;
-    let collect = |output: Receiver<Vec<u8>>| {
-        output
-            .recv_timeout(until.saturating_duration_since(Instant::now()))
-            .ok()
-    };
     Ok(ProcessEnd::Ended(ProcessOutput {
         status,
-        stdout: collect(said),
-        stderr: complaint.and_then(collect),
+        stdout: receive_until(&output_pipe, until),
+        stderr: error_pipe.and_then(|pipe| receive_until(&pipe, until)),
     }))
+}
+
+fn receive_until(output: &Receiver<Vec<u8>>, until: Instant) -> Option<Vec<u8>> {
+    output
+        .recv_timeout(until.saturating_duration_since(Instant::now()))
+        .ok()
 }
 
 fn end(group: &ProcessGroup, ended: &Receiver<Option<i32>>, grace: Duration, leftovers: Leftovers) {
@@ -163,7 +141,7 @@ fn end(group: &ProcessGroup, ended: &Receiver<Option<i32>>, grace: Duration, lef
     let _ = ended.recv_timeout(LAST_WAIT);
 }
 
-/// Reads to the end in a thread of its own. What cannot be read to its end is told as nothing.
+/// Sends nothing where a read fails.
 fn read_beside(mut source: impl Read + Send + 'static, max_bytes: u64) -> Receiver<Vec<u8>> {
     let (sender, answer) = channel();
     std::thread::spawn(move || {

@@ -1,5 +1,4 @@
-//! A status line that is not omo's own, run as the client would run it: its user's own command, with
-//! what the client sends as its stdin, within a time and a size.
+//! The user's own status line, run as the client would run it, within a time and a size.
 
 use std::io::{Read, Write};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -10,13 +9,11 @@ use crate::platform::{GroupEnding, Leftovers, ProcessGroup, Shell};
 
 /// Maximum duration. The client waits longer, but ends a status line whenever the next one is due.
 const LIMIT: Duration = Duration::from_secs(3);
-/// Wait for the last output once the shell has ended: processes in the background may never close
-/// its `stdout`.
+/// Wait for output after the shell's end: background processes may never close `stdout`.
 const LAST_WORDS: Duration = Duration::from_millis(100);
-/// Bytes taken of the output: more than any terminal shows.
+/// More than any terminal shows.
 const MAX_BYTES: usize = 64 * 1024;
 
-/// Running status line: see `StatusLine::output`.
 pub struct StatusLine {
     started: Option<RunningStatusLine>,
 }
@@ -28,23 +25,21 @@ struct RunningStatusLine {
 }
 
 enum StatusLineEvent {
-    /// Output.
     Output(Vec<u8>),
-    /// No process has its output open for writing any more.
+    /// No process has the output open for writing any more.
     OutputEnded,
-    /// End of the shell.
     Ended,
 }
 
 impl StatusLine {
-    /// Starts it. One that cannot be started says nothing.
+    /// Starts it; one that cannot be started has no output.
     pub fn start(command: &str, input: Vec<u8>) -> Self {
         Self {
             started: start(command, input).ok(),
         }
     }
 
-    /// `stdout` up to `LIMIT`, at which it is ended.
+    /// Its `stdout` until it ends, or is ended at `LIMIT`.
     pub fn output(self) -> Vec<u8> {
         self.started
             .map(RunningStatusLine::collect_output)
@@ -69,8 +64,7 @@ fn start(command: &str, mut input: Vec<u8>) -> std::io::Result<RunningStatusLine
         events,
         deadline: Instant::now() + LIMIT,
     };
-    // The client ends its line, and a shell's `read` waits for that. One that does not read closes the
-    // pipe: its right.
+    // The client ends its line too, and a shell's `read` waits for that. A program may close the pipe unread.
     input.push(b'\n');
     std::thread::spawn(move || sent.write_all(&input));
     std::thread::spawn(move || read(said, &sender));

@@ -1,17 +1,12 @@
-//! Sees to it that a hook which has found something to do ends in time, whatever hangs: a network
-//! file system, a client that does not read.
-//!
-//! Reading stdin has a deadline of its own, and a session without a run ends right after it, so
-//! that most calls need none of this. A timer watches the usual work: a thread would cost a tenth
-//! of it. Only a hook that runs checks, which take long anyway, has a thread, and so has every one
-//! where the system has no such timer.
+//! Ends a hook in time, whatever hangs: a network file system, a client that does not read. A timer watches the usual
+//! work (a thread costs a tenth of it); a thread a hook that runs checks, and every hook on systems without timers.
 
 use std::sync::{Condvar, Mutex, PoisonError, mpsc};
 use std::time::{Duration, Instant};
 
 use crate::platform::timer;
 
-/// Time of a hook from the moment at which it has found something to do.
+/// Time of a hook once it has something to do.
 const LIMIT: Duration = Duration::from_millis(1_200);
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -25,16 +20,15 @@ static WATCH: Mutex<WatchState> = Mutex::new(WatchState::Nothing);
 static MOVED: Condvar = Condvar::new();
 static LAST_WORDS: Mutex<Option<TimeoutAction>> = Mutex::new(None);
 
-/// Note for the moment when time runs out.
 type TimeoutAction = Box<dyn FnOnce() + Send>;
 const LAST_WORDS_LIMIT: Duration = Duration::from_millis(400);
 
-/// Has something be written down where the time of checks runs out.
+/// Sets the note that is written when the time of checks runs out.
 pub fn on_timeout(words: impl FnOnce() + Send + 'static) {
     *LAST_WORDS.lock().unwrap_or_else(PoisonError::into_inner) = Some(Box::new(words));
 }
 
-/// Says the last words, from a thread of their own: what hangs may be the file system.
+// In a thread of its own: what hangs may be the file system.
 fn run_timeout_action() {
     let words = LAST_WORDS
         .lock()
@@ -50,7 +44,6 @@ fn run_timeout_action() {
     let _ = is_done.recv_timeout(LAST_WORDS_LIMIT);
 }
 
-/// Starts the watchdog, once.
 pub fn start() {
     let mut watch = WATCH.lock().unwrap_or_else(PoisonError::into_inner);
     if *watch == WatchState::Nothing {
@@ -62,7 +55,7 @@ pub fn start() {
     }
 }
 
-/// From now on the hook may take so long: it runs checks, which its user may wait for.
+/// Time for a hook that runs checks, from now.
 pub fn extend_limit(limit: Duration) {
     let mut watch = WATCH.lock().unwrap_or_else(PoisonError::into_inner);
     let before = std::mem::replace(&mut *watch, WatchState::Thread(Instant::now() + limit));
@@ -75,12 +68,12 @@ pub fn extend_limit(limit: Duration) {
     }
 }
 
-/// The checks are done: the usual time from now.
+/// The usual time, from now: the checks are done.
 pub fn reset_limit() {
     extend_limit(LIMIT);
 }
 
-/// Ends the process as a hook always ends: with 0, and with nothing that it started left running.
+/// Ends the process as a hook always ends: with 0, and with nothing left running.
 #[expect(
     clippy::exit,
     reason = "the only way out of a watchdog thread and of a panic"

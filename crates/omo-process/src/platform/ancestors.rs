@@ -9,12 +9,10 @@ use super::stat::stat_of;
 
 const MAX_ANCESTORS: usize = 256;
 const MAX_USERS_BYTES: u64 = 1024 * 1024;
-/// More than the system lets an environment have.
 const MAX_ENVIRONMENT_BYTES: u64 = 8 * 1024 * 1024;
 
-/// This process and those above it, the nearest first; then the first process of its session and
-/// those above that: a process whose parent has ended is still in the session that it was started
-/// in.
+/// This process and those above it, the nearest first; then the leader of its session and those above that: a
+/// process whose parent has ended is still in its session.
 pub fn ancestors() -> Vec<u32> {
     let own = std::process::id();
     let mut found = Vec::new();
@@ -39,7 +37,7 @@ fn stat(pid: u32) -> Option<super::stat::ProcessStat> {
     stat_of(i32::try_from(pid).ok()?)
 }
 
-/// A variable in the environment that a process was started with; `None` where it has none or does not show it.
+/// Variable that a process was started with; `None` for an empty or hidden one.
 pub fn process_variable(pid: u32, name: &str) -> Option<String> {
     let mut bytes = Vec::new();
     File::open(format!("/proc/{pid}/environ"))
@@ -56,7 +54,7 @@ pub fn process_variable(pid: u32, name: &str) -> Option<String> {
     (!value.is_empty()).then_some(value)
 }
 
-/// Name of the file that a process was started from: `/proc/PID/comm` keeps 15 bytes of it.
+/// First 15 bytes of the name of a process's program: `/proc/PID/comm`.
 pub fn process_name(pid: u32) -> Option<String> {
     let mut name = String::new();
     File::open(format!("/proc/{pid}/comm"))
@@ -66,7 +64,7 @@ pub fn process_name(pid: u32) -> Option<String> {
     Some(name.trim_end().to_owned())
 }
 
-/// The home of the user that a process belongs to, by the list of users: no environment says another one.
+/// Home of a process's user by `/etc/passwd`: an environment may lie.
 pub fn owner_home(pid: u32) -> Option<PathBuf> {
     let user = std::fs::metadata(format!("/proc/{pid}"))
         .ok()?
@@ -86,7 +84,6 @@ pub fn owner_home(pid: u32) -> Option<PathBuf> {
     homes.next().filter(|home| home.is_absolute())
 }
 
-/// Working folder of a process: `/proc/PID/cwd`.
 pub fn working_folder(pid: u32) -> Option<PathBuf> {
     std::fs::read_link(format!("/proc/{pid}/cwd")).ok()
 }

@@ -1,7 +1,5 @@
-//! Linux and macOS: groups of processes, and what becomes of them when this process is asked to end.
-//!
-//! What ends the group of this process, Ctrl-C for example, does not reach another group. So before the first one
-//! is started this process handles being asked to end: it ends all groups, and then itself.
+//! Linux and macOS: groups of processes. Ctrl-C ends the group of this process and misses the others: so before the
+//! first one is started this process handles requests to end. It ends all groups, and then itself.
 
 use std::collections::BTreeSet;
 use std::io::{self, PipeReader, Read};
@@ -21,17 +19,16 @@ use signal_hook::{flag, low_level};
 
 use super::{GroupEnding, Leftovers};
 
-/// Signals that ask a process to end: `SIGTERM` and the like.
 const ENDINGS: [i32; 3] = [SIGTERM, SIGINT, SIGHUP];
-/// Time of groups to end after a request. The client kills a hook two seconds after it asked it.
+/// The client kills a hook two seconds after it asked it to end.
 const GRACE: Duration = Duration::from_millis(500);
 
 struct GroupTable {
     running: BTreeSet<u32>,
-    /// Number of groups that are being started, without a process id yet.
+    /// Groups without a process id yet.
     starting: usize,
-    /// End of this process ahead: it starts no group any more, and ignores ends, since it would
-    /// take the end of what it has ended itself for a result.
+    /// This process is about to end: it starts no group, and ignores ends of groups, since it would take the end of
+    /// what it has ended itself for a result.
     is_over: bool,
 }
 
@@ -41,7 +38,7 @@ static GROUPS: Mutex<GroupTable> = Mutex::new(GroupTable {
     is_over: false,
 });
 static CHANGED: Condvar = Condvar::new();
-/// Set by the signal, which does not end this process then.
+/// Set once a signal only sets a flag: see `flag_termination`.
 static IS_NOTED: AtomicBool = AtomicBool::new(false);
 
 fn groups() -> MutexGuard<'static, GroupTable> {
@@ -57,22 +54,22 @@ fn wait_while_ending(
     groups
 }
 
-/// Process in a group of its own (`process_group`), with all that it started.
-pub struct ProcessGroup {
+/// Process in a group of its own, with all that it started.
+pub struct UnixProcessGroup {
     pid: u32,
-    /// A request to end: processes left by the first one may still put things back.
+    /// Processes left by the first one may still put things back.
     is_asked: Arc<AtomicBool>,
 }
 
-impl ProcessGroup {
-    /// Starts it. `ended` is told its exit status, or the signal that ended it.
+impl UnixProcessGroup {
+    /// `ended` gets the exit status, or the signal.
     pub fn start(
         mut command: Command,
         leftovers: Leftovers,
         ended: impl FnOnce(Option<i32>, Option<i32>) + Send + 'static,
     ) -> io::Result<Self> {
         handle_termination();
-        // Without the lock while it is started, which may take long: nothing could end this process meanwhile.
+        // Without the lock: nothing could end this process while a slow start holds it.
         wait_while_ending(groups()).starting += 1;
         let started = command.process_group(0).spawn().and_then(|child| {
             let group = Self {
@@ -100,12 +97,10 @@ impl ProcessGroup {
         started
     }
 
-    /// Process id (pid).
     pub fn pid(&self) -> u32 {
         self.pid
     }
 
-    /// Ends all of it.
     pub fn end(&self, ending: GroupEnding) {
         self.is_asked.store(true, Ordering::SeqCst);
         end_group(self.pid, ending);
@@ -120,8 +115,8 @@ impl ProcessGroup {
     }
 }
 
-impl Drop for ProcessGroup {
-    /// No result is made of what this process has ended itself.
+impl Drop for UnixProcessGroup {
+    /// Waits: no result is made of what this process has ended itself.
     fn drop(&mut self) {
         drop(wait_while_ending(groups()));
     }
@@ -133,41 +128,36 @@ fn wait_in_background(
     is_asked: Arc<AtomicBool>,
     ended: impl FnOnce(Option<i32>, Option<i32>) + Send + 'static,
 ) -> io::Result<()> {
-    let wait = move || {
-        let group = child.id();
-        // Not reaped yet, so that no other process can have its number.
-        let pid = process_id(group);
-        let look = |pid| {
-            retry_on_intr(|| {
-                waitid(
-                    WaitId::Pid(pid),
-                    WaitIdOptions::EXITED | WaitIdOptions::NOWAIT,
-                )
-            })
-        };
-        let has_ended = pid.is_some_and(|pid| look(pid).is_ok());
-        let mut groups = groups();
-        let has_no_grace = leftovers == Leftovers::Ended && !is_asked.load(Ordering::SeqCst);
-        if has_ended && (has_no_grace || groups.is_over) {
-            end_group(group, GroupEnding::AtOnce);
-        }
-        let status = child.wait().ok();
-        groups.running.remove(&group);
-        CHANGED.notify_all();
-        drop(wait_while_ending(groups));
-        ended(
-            status.and_then(|status| status.code()),
-            status.and_then(|status| status.signal()),
-        );
-    };
-    std::thread::Builder::new().spawn(wait).map(drop)
+    std::thread::Builder::new()
+        .spawn(move || {
+            let group = child.id();
+            // Not reaped yet, so that no other process can have its number.
+            let has_ended = process_id(group).is_some_and(|pid| {
+                let unreaped = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
+                retry_on_intr(|| waitid(WaitId::Pid(pid), unreaped)).is_ok()
+            });
+            let mut groups = groups();
+            let has_no_grace = leftovers == Leftovers::Ended && !is_asked.load(Ordering::SeqCst);
+            if has_ended && (has_no_grace || groups.is_over) {
+                end_group(group, GroupEnding::AtOnce);
+            }
+            let status = child.wait().ok();
+            groups.running.remove(&group);
+            CHANGED.notify_all();
+            drop(wait_while_ending(groups));
+            ended(
+                status.and_then(|status| status.code()),
+                status.and_then(|status| status.signal()),
+            );
+        })
+        .map(drop)
 }
 
 fn process_id(number: u32) -> Option<Pid> {
     i32::try_from(number).ok().and_then(Pid::from_raw)
 }
 
-/// Ends a process that stands apart, and all of its group.
+/// Ends a process that leads a group, and all of the group.
 pub fn end_group(group: u32, ending: GroupEnding) {
     let signal = match ending {
         GroupEnding::Interrupted => Signal::INT,
@@ -179,22 +169,22 @@ pub fn end_group(group: u32, ending: GroupEnding) {
     }
 }
 
-/// Ends every group that this process has started, for this process is about to end.
+/// Ends every group that this process has started, before this process ends.
 pub(crate) fn end_groups() {
     let mut groups = groups();
     groups.is_over = true;
     for group in &groups.running {
         end_group(*group, GroupEnding::Asked);
     }
-    let is_waited_for = |groups: &mut GroupTable| groups.starting > 0 || !groups.running.is_empty();
-    let waited = CHANGED.wait_timeout_while(groups, GRACE, is_waited_for);
+    let waited = CHANGED.wait_timeout_while(groups, GRACE, |groups| {
+        groups.starting > 0 || !groups.running.is_empty()
+    });
     let (groups, _) = waited.unwrap_or_else(PoisonError::into_inner);
     for group in &groups.running {
         end_group(*group, GroupEnding::AtOnce);
     }
 }
 
-/// Has being asked to end set a flag, instead of ending this process and its groups.
 pub(crate) fn flag_termination(asked: &Arc<AtomicBool>) {
     IS_NOTED.store(true, Ordering::SeqCst);
     for signal in ENDINGS {
@@ -202,7 +192,7 @@ pub(crate) fn flag_termination(asked: &Arc<AtomicBool>) {
     }
 }
 
-/// From now on a request to end first ends all groups. Where that cannot be set up it ends this process as before.
+/// Has a request to end first end all groups; where that cannot be set up, it ends this process as before.
 fn handle_termination() {
     static HANDLED: Once = Once::new();
     HANDLED.call_once(|| {
@@ -226,7 +216,7 @@ fn handle_termination() {
             return;
         }
         reset_signals_of_started_programs();
-        // One that was ignored, under `nohup` for example, still does not end this process.
+        // Ignored ones, under `nohup` for example, still do not end this process.
         for signal in ENDINGS
             .into_iter()
             .filter(|signal| !ignored.contains(signal))
@@ -240,7 +230,7 @@ fn handle_termination() {
     });
 }
 
-/// A handler that does nothing in place of each ignored signal: unlike `SIG_IGN`, no started program inherits it.
+/// Registers handlers that do nothing: unlike `SIG_IGN`, no started program inherits them.
 pub(crate) fn reset_signals_of_started_programs() {
     for signal in ENDINGS
         .into_iter()

@@ -1,4 +1,4 @@
-//! Linux: what a check leaves behind becomes the keeper's own child, and is ended as that.
+//! Linux: what a check leaves behind becomes a child of its keeper, and is ended as that.
 
 use std::time::Duration;
 
@@ -9,13 +9,12 @@ use rustix::process::{
 
 use super::stat::stat_of;
 
-/// Makes all descendants of a check, however often it has forked, the keeper's own children.
+/// Adopts all descendants, however often they fork.
 pub(crate) fn adopt_orphans() {
     let _ = rustix::process::set_child_subreaper(Some(getpid()));
 }
 
-/// Keeps other processes of the same user from reading the memory of this one and from opening its files below `/proc`.
-/// An administrator can do both all the same.
+/// Hides memory and open files of this process from others of the same user; not from an administrator.
 pub(crate) fn hide_memory() {
     let _ = set_dumpable_behavior(DumpableBehavior::NotDumpable);
 }
@@ -40,8 +39,8 @@ pub(crate) fn end_orphans() {
 fn children_of(parent: i32) -> Vec<i32> {
     let names = std::fs::read_dir("/proc").into_iter().flatten().flatten();
     let pids = names.filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok());
-    let is_child = |pid: &i32| {
+    pids.filter(|pid| {
         stat_of(*pid).is_some_and(|stat| stat.state != "Z" && stat.parent == parent.to_string())
-    };
-    pids.filter(is_child).collect()
+    })
+    .collect()
 }

@@ -3,17 +3,16 @@
 use std::fs::File;
 use std::io::Read;
 
-/// Fields of `/proc/PID/stat`.
+/// Of `/proc/PID/stat`.
 pub(super) struct ProcessStat {
-    /// A letter: `Z` for one that has ended.
+    /// `Z` for a zombie.
     pub(super) state: String,
     pub(super) parent: String,
     pub(super) leader: String,
-    /// Start, in ticks since the machine's.
+    /// In ticks since boot.
     pub(super) start: String,
 }
 
-/// Fields of a process; `None` without such a process.
 pub(super) fn stat_of(pid: i32) -> Option<ProcessStat> {
     let mut line = String::new();
     File::open(format!("/proc/{pid}/stat"))
@@ -24,7 +23,7 @@ pub(super) fn stat_of(pid: i32) -> Option<ProcessStat> {
     let (_, after) = line.rsplit_once(") ")?;
     let mut fields = after.split_ascii_whitespace().map(str::to_owned);
     let (state, parent) = (fields.next()?, fields.next()?);
-    // The 6th and the 22nd of them all; the state is the third.
+    // Session leader and start are the 6th and the 22nd field.
     Some(ProcessStat {
         state,
         parent,

@@ -8,10 +8,9 @@ use nix::sys::signal::{SigEvent, SigevNotify, Signal};
 use nix::sys::timer::{Expiration, Timer, TimerSetTimeFlags};
 use nix::time::ClockId;
 
-/// A signal that ends the process.
 static ENDS: OnceLock<Arc<AtomicBool>> = OnceLock::new();
 
-/// Starts it; `false` where the system gives none.
+/// `false` where the system gives no timer.
 pub(crate) fn start(limit: Duration) -> bool {
     let ends = ENDS.get_or_init(|| Arc::new(AtomicBool::new(true)));
     let handled = signal_hook::flag::register_conditional_shutdown(
@@ -30,7 +29,7 @@ pub(crate) fn start(limit: Duration) -> bool {
         Expiration::OneShot(limit.into()),
         TimerSetTimeFlags::empty(),
     );
-    // Dropping it would stop it; it goes with the process.
+    // Dropping a timer stops it; this one goes with the process.
     std::mem::forget(timer);
     set.is_ok()
 }

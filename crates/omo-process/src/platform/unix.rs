@@ -10,15 +10,14 @@ use omo_state::search_path::{ProjectFolders, SearchPath};
 use rustix::io::Errno;
 use rustix::process::{Pid, test_kill_process};
 
-pub(crate) enum Shell {
-    /// The one that there always is.
+pub(crate) enum UnixShell {
+    /// `/bin/sh`.
     Posix,
-    /// A bash, which tells a failure before a pipe.
+    /// With `pipefail`.
     Bash(PathBuf),
 }
 
-impl Shell {
-    /// The one that there always is.
+impl UnixShell {
     pub(crate) fn find() -> Self {
         Self::Posix
     }
@@ -47,16 +46,15 @@ impl Shell {
     }
 }
 
-/// A variable as one word of a command for the shell that there always is.
+/// A variable as one word of a shell command.
 pub fn shell_variable(name: &str) -> String {
     format!("\"${name}\"")
 }
 
-/// Begins a command whose program takes the place of the shell, so that what ends the shell ends the program itself.
+/// Prefix that replaces the shell by the program, so that what ends the shell ends the program.
 pub const IN_PLACE_OF_SHELL: &str = "exec ";
 
-/// The bash of this machine for the checks of a project: never a file of that project, however its
-/// path is written.
+/// The machine's bash for checks: never a file of the project, however its path is written.
 pub fn bash(search: &SearchPath, project: &Path) -> Option<PathBuf> {
     let project = ProjectFolders::from_iter([project.to_owned()]);
     let search = search.clone().outside(&project);
@@ -77,7 +75,7 @@ pub(crate) fn is_alive(pid: u32) -> Option<bool> {
     }
 }
 
-/// A zombie: ended, and there only until its parent calls `wait`.
+/// `true` for a zombie.
 #[cfg(target_os = "linux")]
 fn has_ended(pid: Pid) -> bool {
     super::stat::stat_of(pid.as_raw_nonzero().get())
@@ -89,7 +87,6 @@ fn has_ended(_pid: Pid) -> bool {
     false
 }
 
-/// Start of a process.
 #[cfg(target_os = "linux")]
 pub(crate) fn start_mark(pid: u32) -> Option<String> {
     super::stat::stat_of(i32::try_from(pid).ok()?).map(|stat| stat.start)
@@ -100,21 +97,19 @@ pub(crate) fn start_mark(_pid: u32) -> Option<String> {
     None
 }
 
-/// `true` for an executable file.
 pub fn is_executable(path: &Path) -> bool {
     path.metadata()
         .is_ok_and(|found| found.is_file() && found.mode() & 0o111 != 0)
 }
 
-/// Program that shows a file to its user, with its arguments before the file.
+/// Program that shows a file to its user, with its arguments.
 pub(crate) const FILE_OPENER: (&str, &[&str]) = if cfg!(target_os = "macos") {
     ("open", &[])
 } else {
     ("xdg-open", &[])
 };
 
-/// This very program: an update may have put another one in the place of its file. Without `/proc`
-/// it is found by its path all the same.
+/// This very program, even once an update has replaced its file (`/proc`).
 pub fn own_program() -> io::Result<PathBuf> {
     if cfg!(target_os = "linux") {
         Ok(PathBuf::from("/proc/self/exe"))
@@ -123,17 +118,16 @@ pub fn own_program() -> io::Result<PathBuf> {
     }
 }
 
-/// Has a process live on when the group of its caller is ended.
+/// Lets a process outlive the group of its caller.
 pub fn start_own_group(command: &mut Command) {
     command.process_group(0);
 }
 
-/// `setsid`: makes this process the first of a session of its own, without a terminal.
+/// `setsid`.
 pub(crate) fn leave_session() -> io::Result<()> {
     rustix::process::setsid().map(drop).map_err(io::Error::from)
 }
 
-/// Gives this process and its later children the lowest priority, and one processor on Linux.
 pub(crate) fn step_back() {
     const LOWEST: i32 = 19;
     let _ = rustix::process::setpriority_process(None, LOWEST);
@@ -153,8 +147,6 @@ pub(crate) fn step_back() {
 
 pub(crate) fn show_no_window(_command: &mut Command) {}
 
-/// From now on a limit on the size of files (`ulimit -f`) makes a write fail; by itself the system
-/// would end the process in the middle of it.
 pub(crate) fn outlive_size_limit() {
     use nix::sys::signal::{SigSet, Signal};
     let mut signals = SigSet::empty();

@@ -15,22 +15,20 @@ use omo_state::search_path::SearchPath;
 use super::{GroupEnding, Leftovers};
 
 const CREATE_NO_WINDOW: u32 = 0x0800_0000;
-/// Pause between two looks at a check. There is no safe way to wait for a process and to be able to
-/// end it meanwhile.
+/// Safe code cannot wait for a process and be able to end it meanwhile.
 const ASK_EVERY: Duration = Duration::from_millis(10);
 
-pub(crate) enum Shell {
-    /// `sh`, which Git for Windows brings along.
+pub(crate) enum WindowsShell {
+    /// The `sh` of Git for Windows.
     Posix(PathBuf),
-    /// `cmd`, which is always there.
     Cmd(PathBuf),
 }
 
-impl Shell {
-    /// The `sh` that lies beside git, as the client's own shell does; without one, `cmd`.
+impl WindowsShell {
+    /// The `sh` beside git, as the client's own shell; without one, `cmd`.
     pub(crate) fn find() -> Self {
         let git = SearchPath::from_process().find("git");
-        // `cmd\git.exe` and `bin\sh.exe` lie in one folder, and `mingw64\bin\git.exe` below it.
+        // Git lies at `cmd\git.exe` or `mingw64\bin\git.exe`, beside `bin\sh.exe`.
         let around = git.iter().flat_map(|git| git.ancestors().skip(2).take(2));
         let mut beside = around.map(|folder| folder.join("bin").join("sh.exe"));
         beside
@@ -38,7 +36,7 @@ impl Shell {
             .map_or_else(|| Self::Cmd(cmd()), Self::Posix)
     }
 
-    /// Nothing: the one bash here lies beside git.
+    /// The one bash here is the `sh` beside git.
     pub(crate) fn bash(_program: PathBuf) -> Self {
         Self::find()
     }
@@ -52,13 +50,13 @@ impl Shell {
     pub(crate) fn give(&self, command: &mut Command, run: &str) -> io::Result<()> {
         match self {
             Self::Posix(_) => command.arg("-c").arg(run),
-            // `cmd` would run the first line alone, and be content.
+            // `cmd` would run the first line alone, and succeed.
             Self::Cmd(_) if run.contains(['\n', '\r']) => {
                 return Err(io::Error::other(
                     "`cmd` runs a single line; install Git for Windows, whose `sh` runs more",
                 ));
             }
-            // With /s it takes away the outermost quotes and leaves all others as they are.
+            // With `/s`, `cmd` drops the outermost quotes and keeps all others.
             Self::Cmd(_) => command
                 .args(["/d", "/s", "/c"])
                 .raw_arg(format!("\"{run}\"")),
@@ -67,23 +65,22 @@ impl Shell {
     }
 }
 
-/// A variable as one word of a command for the shell that there always is.
 pub fn shell_variable(name: &str) -> String {
-    match Shell::find() {
-        Shell::Posix(_) => format!("\"${name}\""),
-        Shell::Cmd(_) => format!("\"%{name}%\""),
+    match WindowsShell::find() {
+        WindowsShell::Posix(_) => format!("\"${name}\""),
+        WindowsShell::Cmd(_) => format!("\"%{name}%\""),
     }
 }
 
-/// Empty: no program takes the place of another here.
+/// No program takes the place of another here.
 pub const IN_PLACE_OF_SHELL: &str = "";
 
-/// None: the `bash` of Windows itself runs in another system, where the project's programs are not.
+/// None: the `bash` of Windows itself runs in another system (WSL), without the project's programs.
 pub fn bash(_search: &SearchPath, _project: &Path) -> Option<PathBuf> {
     None
 }
 
-/// By its own path: another `cmd` may lie where the check stands.
+/// By its full path: another `cmd` may lie in the check's folder.
 fn cmd() -> PathBuf {
     let root = variables()
         .into_iter()
@@ -95,12 +92,11 @@ fn cmd() -> PathBuf {
         .join("cmd.exe")
 }
 
-/// A process with all that it started: a job.
-pub struct ProcessGroup(Arc<Mutex<GroupChild>>);
+/// A Windows job: a process with all that it started.
+pub struct WindowsProcessGroup(Arc<Mutex<GroupChild>>);
 
-impl ProcessGroup {
-    /// Starts it. `ended` is told its exit status; there are no signals. What may leave nothing behind also ends with
-    /// this process.
+impl WindowsProcessGroup {
+    /// `ended` gets the exit status; there are no signals. With `Leftovers::Ended` the job also ends with this process.
     pub fn start(
         mut command: Command,
         leftovers: Leftovers,
@@ -116,7 +112,7 @@ impl ProcessGroup {
         let asked = Arc::clone(&child);
         std::thread::spawn(move || {
             let status = loop {
-                // Not in the head of the `match`: the lock would then be held while this thread sleeps.
+                // Not in the head of the `match`: the lock would be held during the sleep.
                 let now = asked
                     .lock()
                     .unwrap_or_else(PoisonError::into_inner)
@@ -135,31 +131,28 @@ impl ProcessGroup {
         Ok(Self(child))
     }
 
-    /// Process id (pid).
     pub fn pid(&self) -> u32 {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).id()
     }
 
-    /// Ends all of it. A process without a console cannot be asked to.
+    /// A process without a console cannot be asked to end.
     pub fn end(&self, ending: GroupEnding) {
         if ending == GroupEnding::AtOnce {
             let _ = self.0.lock().unwrap_or_else(PoisonError::into_inner).kill();
         }
     }
 
-    /// All that the first process left was ended with it.
+    /// The end of the first process ends the job.
     pub(crate) fn is_gone(&self) -> bool {
         true
     }
 }
 
-/// Nothing: there is no safe way to end processes by their number here.
 pub fn end_group(_group: u32, _ending: GroupEnding) {}
 
-/// Nothing: processes that may leave nothing behind end with this one.
+/// Groups that may leave nothing behind end with this process.
 pub(crate) fn end_groups() {}
 
-/// Safe code cannot ask the system for this.
 pub(crate) fn is_alive(_pid: u32) -> Option<bool> {
     None
 }
@@ -168,41 +161,37 @@ pub(crate) fn start_mark(_pid: u32) -> Option<String> {
     None
 }
 
-/// `true` for an existing file: every one may be tried.
+/// `true` for every file: any may be tried.
 pub fn is_executable(path: &Path) -> bool {
     path.is_file()
 }
 
-/// Program that shows a file to its user, with its arguments before the file.
 pub(crate) const FILE_OPENER: (&str, &[&str]) = ("rundll32", &["url.dll,FileProtocolHandler"]);
 
-/// This very program. While it runs, no process can put another one in the place of its file.
+/// A running program's file cannot be replaced here.
 pub fn own_program() -> io::Result<PathBuf> {
     std::env::current_exe()
 }
 
-/// Has a process live on when its caller is ended, and show no window.
 pub fn start_own_group(command: &mut Command) {
     show_no_window(command);
 }
 
-/// There are no sessions to leave: a process without a console has none.
+/// A process without a console has no session.
 #[expect(clippy::unnecessary_wraps, reason = "on other systems it may fail")]
 pub(crate) fn leave_session() -> io::Result<()> {
     Ok(())
 }
 
-/// Background processes keep the usual priority on Windows.
 pub(crate) fn step_back() {}
 
 pub(crate) fn show_no_window(command: &mut Command) {
     command.creation_flags(CREATE_NO_WINDOW);
 }
 
-/// Does nothing: no signal asks a process without a console to end, and Ctrl-C ends one with a console at once.
+/// A process without a console gets no signal, and Ctrl-C ends one with a console at once.
 pub(crate) fn flag_termination(_asked: &Arc<AtomicBool>) {}
 
-/// No signal is inherited here.
 pub(crate) fn reset_signals_of_started_programs() {}
 
 pub(crate) fn outlive_size_limit() {}
