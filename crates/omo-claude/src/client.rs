@@ -1,6 +1,4 @@
-//! The client that is on `PATH`: asked for its version and its plugins, and told to change them.
-//!
-//! Only commands that a person typed come here; no hook does.
+//! The client on `PATH`: its version and plugins, and changes of them; only for commands that a person typed.
 
 use std::ffi::{OsStr, OsString};
 use std::io;
@@ -23,93 +21,72 @@ mod headless;
 
 pub use headless::{HeadlessRequest, HeadlessResult};
 
-/// Maximum time of an answer.
 pub(crate) const ANSWER_LIMIT: Duration = Duration::from_secs(60);
 
-/// Wait for the end of its output once it has ended.
+/// Wait for the rest of the output after the end.
 const OUTPUT_WAIT: Duration = Duration::from_secs(1);
 const MAX_BYTES: u64 = 16 * 1024 * 1024;
 /// Characters of the output in a [`ClaudeError`].
 const QUOTED: usize = 300;
 
-/// Failure of a call of a `ClaudeClient`.
 #[derive(Debug, thiserror::Error)]
 pub enum ClaudeError {
     /// No absolute folder of `PATH` has it.
     #[error("there is no `claude` on PATH")]
     Missing,
-    /// The system could not start it.
     #[error("{program} cannot be started: {source}")]
-    NotStarted {
-        /// Program file.
-        program: PathBuf,
-        /// Error of the system.
-        source: io::Error,
-    },
-    /// A timeout.
+    NotStarted { program: PathBuf, source: io::Error },
     #[error("`{asked}` gave no answer within {limit:?}, and was ended")]
     TimedOut {
         /// Command, such as `claude --version`.
         asked: String,
-        /// Limit that was exceeded.
         limit: Duration,
     },
-    /// A refusal or failure.
     #[error("`{asked}` failed: {said}")]
     Failed {
-        /// Command, such as `claude --version`.
         asked: String,
         /// End of the output.
         said: String,
     },
-    /// An answer of another kind.
     #[error("`{asked}` gave an answer that omo does not understand: {said}")]
-    NotUnderstood {
-        /// Command, such as `claude plugin list --json`.
-        asked: String,
-        /// End of the output.
-        said: String,
-    },
+    NotUnderstood { asked: String, said: String },
 }
 
-/// A plugin, as `claude plugin list --json` describes it.
+/// Of `claude plugin list --json`.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct InstalledPlugin {
     /// `name@marketplace`.
     pub id: String,
-    /// The version that was installed.
     pub version: Option<String>,
-    /// `user`, `project`, `local` or another place that says so.
+    /// `user`, `project`, `local`, …
     pub scope: Option<String>,
-    /// Enabled for new sessions.
     #[serde(default)]
     pub enabled: bool,
     /// The client's copy.
     pub install_path: Option<PathBuf>,
-    /// Source folder that it is run from instead, as from a marketplace in a folder.
+    /// Source folder that is used instead of the copy, as of a marketplace in a folder.
     pub read_from_folder: Option<PathBuf>,
-    /// The version that is there.
+    /// Version in that folder.
     pub folder_version: Option<String>,
 }
 
-/// A marketplace, as `claude plugin marketplace list --json` describes it.
+/// Of `claude plugin marketplace list --json`.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct Marketplace {
-    /// Name of the marketplace.
     pub name: String,
-    /// Of what kind its source is: `directory`, `github`, `git`, …
+    /// `directory`, `github`, `git`, …
     pub source: String,
-    /// The folder that it is, where it is one.
+    /// A folder.
     pub path: Option<PathBuf>,
-    /// The repository on GitHub, where it is one.
+    /// A repository on GitHub.
     pub repo: Option<String>,
-    /// The address, where it has one.
+    /// A URL.
     pub url: Option<String>,
 }
 
 impl Marketplace {
-    /// Source, for people: `repo`, `url` or `path`.
+    /// Source for people.
     pub fn origin(&self) -> String {
         let path = self.path.as_ref().map(|path| path.display().to_string());
         let place = self.repo.clone().or_else(|| self.url.clone()).or(path);
@@ -117,7 +94,6 @@ impl Marketplace {
     }
 }
 
-/// Client at a path, such as `claude`.
 #[derive(Clone, Debug)]
 pub struct ClaudeClient {
     program: PathBuf,
@@ -128,8 +104,7 @@ pub struct ClaudeClient {
 }
 
 impl ClaudeClient {
-    /// The client of the first folder of `search` that has one, to be started in `folder`, whose
-    /// project settings it then reads. It finds its own programs nowhere else.
+    /// The first client of `search`, which becomes its whole `PATH`; it reads the project settings of `folder`.
     pub fn find(search: &SearchPath, folder: &Path) -> Result<Self, ClaudeError> {
         let mut places = search
             .folders()
@@ -146,48 +121,39 @@ impl ClaudeClient {
         })
     }
 
-    /// The client with another `limit` for one answer.
+    /// Limit of one answer.
     #[must_use]
     pub fn with_limit(mut self, limit: Duration) -> Self {
         self.limit = limit;
         self
     }
 
-    /// Program file of the client.
     pub fn program(&self) -> &Path {
         &self.program
     }
 
-    /// Version, by `claude --version`.
+    /// `claude --version`.
     pub fn version(&self) -> Result<ClientVersion, ClaudeError> {
         let printed = self.output(["--version"])?;
-        let unknown = || ClaudeError::NotUnderstood {
-            asked: command_line_text(&["--version"]),
-            said: quote_last_line(&printed),
-        };
-        ClientVersion::parse(&printed).ok_or_else(unknown)
+        ClientVersion::parse(&printed).ok_or_else(|| not_understood(&["--version"], &printed))
     }
 
-    /// Installed plugins, in every scope that its folder sees: `claude plugin list`.
+    /// `claude plugin list`: plugins in every scope that the folder sees.
     pub fn plugins(&self) -> Result<Vec<InstalledPlugin>, ClaudeError> {
         self.list(&["plugin", "list", "--json"])
     }
 
-    /// Known marketplaces: `claude plugin marketplace list`.
+    /// `claude plugin marketplace list`.
     pub fn marketplaces(&self) -> Result<Vec<Marketplace>, ClaudeError> {
         self.list(&["plugin", "marketplace", "list", "--json"])
     }
 
     fn list<Entry: DeserializeOwned>(&self, arguments: &[&str]) -> Result<Vec<Entry>, ClaudeError> {
         let printed = self.output(arguments)?;
-        let unknown = |_| ClaudeError::NotUnderstood {
-            asked: command_line_text(arguments),
-            said: quote_last_line(&printed),
-        };
-        serde_json::from_str(&printed).map_err(unknown)
+        serde_json::from_str(&printed).map_err(|_| not_understood(arguments, &printed))
     }
 
-    /// Runs it with these arguments and nothing to read; what it prints, where it succeeds.
+    /// Runs it with an empty `stdin`; returns the `stdout` of a success.
     pub fn output<Argument: AsRef<OsStr>>(
         &self,
         arguments: impl IntoIterator<Item = Argument>,
@@ -203,18 +169,18 @@ impl ClaudeClient {
         if status == Some(0) {
             return Ok(stdout);
         }
-        let said = if stderr.trim().is_empty() {
+        let last_line = if stderr.trim().is_empty() {
             quote_last_line(&stdout)
         } else {
             quote_last_line(&stderr)
         };
-        let how = status.map_or("a signal ended it".to_owned(), |status| {
-            format!("exit status: {status}")
-        });
-        let said = if said.is_empty() {
-            format!("it said nothing ({how})")
+        let said = if last_line.is_empty() {
+            let end = status.map_or("a signal ended it".to_owned(), |status| {
+                format!("exit status: {status}")
+            });
+            format!("it said nothing ({end})")
         } else {
-            said
+            last_line
         };
         Err(ClaudeError::Failed { asked, said })
     }
@@ -231,10 +197,6 @@ impl ClaudeClient {
         asked: &str,
         is_needed: impl FnMut() -> bool,
     ) -> Result<ClientOutput, ClaudeError> {
-        let not_started = |source| ClaudeError::NotStarted {
-            program: self.program.clone(),
-            source,
-        };
         let request = ProcessRequest {
             command,
             input: Vec::new(),
@@ -246,18 +208,20 @@ impl ClaudeClient {
             max_bytes: MAX_BYTES,
             leftovers: Leftovers::Free,
         };
-        let text = |bytes: Option<Vec<u8>>| {
-            String::from_utf8_lossy(&bytes.unwrap_or_default()).into_owned()
-        };
-        match runner::run_while(request, is_needed).map_err(not_started)? {
+        let end =
+            runner::run_while(request, is_needed).map_err(|source| ClaudeError::NotStarted {
+                program: self.program.clone(),
+                source,
+            })?;
+        match end {
             ProcessEnd::Ended(ProcessOutput {
                 status,
                 stdout,
                 stderr,
             }) => Ok(ClientOutput {
                 status,
-                stdout: text(stdout),
-                stderr: text(stderr),
+                stdout: lossy_text(stdout),
+                stderr: lossy_text(stderr),
             }),
             ProcessEnd::Cancelled => {
                 let said = "it was interrupted".to_owned();
@@ -280,6 +244,17 @@ struct ClientOutput {
     stderr: String,
 }
 
+fn lossy_text(bytes: Option<Vec<u8>>) -> String {
+    String::from_utf8_lossy(&bytes.unwrap_or_default()).into_owned()
+}
+
+fn not_understood(arguments: &[&str], printed: &str) -> ClaudeError {
+    ClaudeError::NotUnderstood {
+        asked: command_line_text(arguments),
+        said: quote_last_line(printed),
+    }
+}
+
 fn command_line_text<Argument: AsRef<OsStr>>(arguments: &[Argument]) -> String {
     let words = arguments
         .iter()
@@ -290,8 +265,8 @@ fn command_line_text<Argument: AsRef<OsStr>>(arguments: &[Argument]) -> String {
         .join(" ")
 }
 
-fn quote_last_line(said: &str) -> String {
-    let last = said
+fn quote_last_line(output: &str) -> String {
+    let last = output
         .lines()
         .map(str::trim)
         .rfind(|line| !line.is_empty())

@@ -1,15 +1,14 @@
-//! The limits of a client, and its cost.
+//! Limits and cost of a client.
 
 use serde::{Deserialize, Serialize};
 
-/// For how long a client may work where its user has set no time, in seconds.
+/// Seconds that a client may work where its user has set no limit.
 const DEFAULT_TIME_LIMIT_SECONDS: u32 = 2 * 60 * 60;
 
-/// Default of `--max-turns`: far more than a session needs, and an end to one that goes round in
-/// circles.
+/// Default of `--max-turns`: far more than a session needs, and an end to one that goes round in circles.
 pub const MAX_TURNS: u32 = 500;
 
-/// A limit of time in seconds, of which 0 is the usual one.
+/// A limit in seconds, with the default for 0.
 pub fn time_limit_or_default(seconds: u32) -> u32 {
     if seconds == 0 {
         DEFAULT_TIME_LIMIT_SECONDS
@@ -18,31 +17,31 @@ pub fn time_limit_or_default(seconds: u32) -> u32 {
     }
 }
 
-/// No worker has cost more than this, ten thousand dollars: a report that says more would leave nothing of any budget.
+/// Ten thousand dollars: more than any worker costs, so that a false report leaves something of a budget.
 const MAX_TOLD_MICROS: u64 = 10_000 * 1_000_000;
 
-/// Cost of clients, in millionths of a US dollar: `told` and `untold`.
+/// In millionths of a US dollar.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ClientCost {
-    /// As far as they said so; `None` where none of them has.
+    /// As reported by clients; `None` where none has.
     #[serde(
         rename = "cost_micros",
         skip_serializing_if = "Option::is_none",
         default
     )]
     pub told: Option<u64>,
-    /// The most that those may have cost that have not said so: the budget of each.
+    /// Budgets of the clients that reported no cost: the most that they may have cost.
     #[serde(rename = "untold_micros", skip_serializing_if = "is_zero", default)]
     pub untold: u64,
 }
 
 impl ClientCost {
-    /// The most that they have cost.
+    /// Upper bound of the cost.
     pub fn most(&self) -> u64 {
         self.told.unwrap_or_default().saturating_add(self.untold)
     }
 
-    /// Within what can be: a worker that nothing vouches for has told it, which may spend so much.
+    /// Bounded: an untrusted worker has told it, which may spend `budget`.
     #[must_use]
     pub fn within(self, budget: Option<u64>) -> Self {
         Self {
@@ -51,7 +50,7 @@ impl ClientCost {
         }
     }
 
-    /// With one client more, which said that it cost so much, or was ended before it could say so.
+    /// With one client more; `told` is `None` for one that was ended before it could report.
     #[must_use]
     pub fn with_client(self, told: Option<u64>, budget: Option<u64>) -> Self {
         let untold = if told.is_some() {

@@ -1,6 +1,5 @@
-//! Ends of sessions without a terminal, and the consequences for the plan. Both come from what the
-//! client printed about itself, from the end of its process and from the ledger; never from the
-//! words of its model, and no end of a process ever makes a step passed.
+//! Ends of sessions without a terminal, and their consequences for the plan: by the client's own lines, its process
+//! and the ledger; never by the words of its model, and no end of a process makes a step passed.
 
 use std::time::Duration;
 
@@ -13,21 +12,20 @@ const LONGEST_LIMIT: Duration = Duration::from_secs(8 * 24 * 60 * 60);
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(default)]
 pub struct ClientResult {
-    /// A failure. Beside an error of the API `subtype` says `success` all the same.
+    /// Beside an error of the API `subtype` says `success` all the same.
     pub is_error: Option<bool>,
     /// `success`, `error_max_turns`, `error_max_budget_usd`, `error_during_execution`.
     pub subtype: Option<String>,
-    /// Closer reason: `aborted_streaming` where it was interrupted.
+    /// Such as `aborted_streaming` after an interruption.
     pub terminal_reason: Option<String>,
-    /// The HTTP status of the error of the API that ended it.
+    /// HTTP status.
     pub api_error_status: Option<u16>,
-    /// A closer name of that error: `usage_limit_reached` is one.
+    /// Such as `usage_limit_reached`.
     pub api_error: Option<String>,
-    /// Number of turns.
     pub num_turns: Option<u64>,
-    /// Cost in US dollars, as the client reckons.
+    /// In US dollars, as the client reckons.
     pub total_cost_usd: Option<f64>,
-    /// The last text of the model, or the message of an error.
+    /// Last text of the model, or an error message.
     pub result: Option<String>,
 }
 
@@ -46,73 +44,69 @@ impl ClientResult {
     }
 }
 
-/// Output of a client, as far as omo reads it: see `read_stream`.
+/// As far as omo reads it: see `read_stream`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SessionOutput {
-    /// The session, once the client says that it has begun one.
+    /// `None` until the client says that the session has begun.
     pub session_id: Option<String>,
-    /// Last line, where it came so far.
     pub result: Option<ClientResult>,
-    /// Reset of the usage limit that it met, in seconds since 1970.
+    /// Reset of an exceeded usage limit, in seconds since 1970.
     pub limit_resets_at: Option<i64>,
 }
 
-/// End of a client's process, from its `ExitStatus`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ProcessEnd {
-    /// Exit status, where it ended by itself.
+pub struct ClientProcessEnd {
+    /// `None` after a signal.
     pub status: Option<i32>,
-    /// The signal that ended it.
     pub signal: Option<i32>,
-    /// A timeout: ended by omo.
+    /// Ended by omo at its limit.
     pub timed_out: bool,
-    /// omo ended it, because it was no longer needed.
+    /// Ended by omo, since it was no longer needed.
     pub stopped: bool,
     /// Reason for which it never ran.
     pub not_started: Option<String>,
-    /// The last line that it complained with.
+    /// Last line of `stderr`.
     #[serde(default)]
     pub complaint: String,
 }
 
-/// End of a session, by its `ClientResult` and its process. No variant says that any work was done.
+/// No variant says that any work was done.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ClientEnd {
-    /// A model with nothing more to say.
     Ended,
-    /// All turns spent: `--max-turns`.
+    /// `--max-turns`.
     TurnsSpent,
-    /// Budget spent: `--max-budget-usd`.
+    /// `--max-budget-usd`.
     BudgetSpent,
-    /// A limit of use was met, which is reset then, where that was told.
     UsageLimit {
-        /// Reset of the limit.
+        /// `None` for an unknown reset.
         until: Option<Timestamp>,
     },
     /// The API refused or failed.
     ApiError {
-        /// The HTTP status, where there was an answer.
+        /// HTTP status, where there was an answer.
         status: Option<u16>,
-        /// The client's words about it.
         detail: String,
     },
-    /// A timeout.
     TimedOut,
-    /// omo ended it, because it was no longer needed.
     Stopped,
-    /// Something other than omo ended it.
+    /// Ended by something other than omo.
     Killed {
         /// Signal, where known: 9 for `SIGKILL`.
         signal: Option<i32>,
     },
-    /// There was no session: it could not be started, or ended before it began one.
+    /// Not started, or ended before its session began.
     NeverBegan(String),
     /// Unknown output, or output that disagrees with the exit status.
     Garbage(String),
 }
 
-/// Tells how a session ended. `now` is when it did.
-pub fn classify_end(process: &ProcessEnd, said: &SessionOutput, now: Timestamp) -> ClientEnd {
+/// `now` is the time of the end.
+pub fn classify_end(
+    process: &ClientProcessEnd,
+    output: &SessionOutput,
+    now: Timestamp,
+) -> ClientEnd {
     if let Some(why) = &process.not_started {
         return ClientEnd::NeverBegan(why.clone());
     }
@@ -128,36 +122,30 @@ pub fn classify_end(process: &ProcessEnd, said: &SessionOutput, now: Timestamp) 
             .filter(|status| *status > 128)
             .map(|status| status - 128)
     });
-    match &said.result {
+    match &output.result {
         _ if signal.is_some() => ClientEnd::Killed { signal },
-        // One that cannot be resumed has a result all the same.
-        _ if said.session_id.is_none() => {
+        // A session that cannot be resumed has a result all the same.
+        _ if output.session_id.is_none() => {
             ClientEnd::NeverBegan(complaint(process, "it ended before it began"))
         }
-        Some(result) => classify_result(process, result, said.limit_resets_at, now),
+        Some(result) => classify_result(process, result, output.limit_resets_at, now),
         None => ClientEnd::Garbage(complaint(process, "it ended without a result")),
     }
 }
 
-/// Cost that a client reported, in millionths of a US dollar; 0 for one that never began.
-pub fn told_cost(end: &ClientEnd, said: &SessionOutput) -> Option<u64> {
-    let told = said.result.as_ref().and_then(ClientResult::cost_micros);
+/// Reported cost in millionths of a US dollar; 0 for a session that never began.
+pub fn told_cost(end: &ClientEnd, output: &SessionOutput) -> Option<u64> {
+    let told = output.result.as_ref().and_then(ClientResult::cost_micros);
     told.or_else(|| matches!(end, ClientEnd::NeverBegan(_)).then_some(0))
 }
 
 fn classify_result(
-    process: &ProcessEnd,
+    process: &ClientProcessEnd,
     result: &ClientResult,
     resets_at: Option<i64>,
     now: Timestamp,
 ) -> ClientEnd {
     let until = resets_at.and_then(|seconds| plausible_reset(seconds, now));
-    let detail = || {
-        result
-            .result
-            .clone()
-            .unwrap_or_else(|| complaint(process, "it said nothing more"))
-    };
     match (
         result.is_error,
         result.subtype.as_deref(),
@@ -176,7 +164,10 @@ fn classify_result(
         }
         (Some(true), Some("success"), status) => ClientEnd::ApiError {
             status,
-            detail: detail(),
+            detail: result
+                .result
+                .clone()
+                .unwrap_or_else(|| complaint(process, "it said nothing more")),
         },
         _ => ClientEnd::Garbage(complaint(
             process,
@@ -198,7 +189,7 @@ fn plausible_reset(seconds: i64, now: Timestamp) -> Option<Timestamp> {
     (ahead <= LONGEST_LIMIT.as_millis()).then_some(until)
 }
 
-fn complaint(process: &ProcessEnd, otherwise: &str) -> String {
+fn complaint(process: &ClientProcessEnd, otherwise: &str) -> String {
     let ended = process
         .status
         .map(|status| format!(" (exit status {status})"))
@@ -210,44 +201,38 @@ fn complaint(process: &ProcessEnd, otherwise: &str) -> String {
     }
 }
 
-/// Facts in the ledger for `follow_up`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LedgerFacts {
-    /// Steps of its group that the ledger does not call settled.
+    /// Unsettled steps of the session's group.
     pub tasks_left: u32,
-    /// The session was resumed once already, to finish what it had begun.
+    /// Resumed once already, to finish what it had begun.
     pub was_resumed: bool,
 }
 
-/// Next step of omo after a `ClientEnd`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FollowUp {
-    /// Nothing: the ledger says how every step ended.
+    /// The ledger says how every step ended.
     Settled,
     /// The session is resumed once, and told to finish or to say that it cannot.
-    Resume {
-        /// Session id.
-        session: String,
-    },
-    /// The attempt at the step that is under way has failed.
+    Resume { session: String },
+    /// The attempt at the running step has failed.
     FailAttempt(&'static str),
-    /// The step is held, and begun anew later. No attempt is used.
+    /// The step begins anew later; no attempt is used.
     Hold(&'static str),
-    /// As [`FollowUp::Hold`]; where it was so again and again, a person is asked.
+    /// [`FollowUp::Hold`], or a question after several.
     HoldOrAsk(&'static str),
-    /// The run waits until then, or for a person where that is not known. No attempt is used.
+    /// The run waits until then, or for a person; no attempt is used.
     WaitUntil(Option<Timestamp>),
-    /// The run waits for a person, for this reason. No attempt is used.
+    /// The run waits for a person; no attempt is used.
     Ask(&'static str),
 }
 
-/// `FollowUp` of a session.
-pub fn follow_up(end: &ClientEnd, said: &SessionOutput, facts: LedgerFacts) -> FollowUp {
+pub fn follow_up(end: &ClientEnd, output: &SessionOutput, facts: LedgerFacts) -> FollowUp {
     if facts.tasks_left == 0 {
         return FollowUp::Settled;
     }
     match end {
-        ClientEnd::Ended | ClientEnd::TurnsSpent => match &said.session_id {
+        ClientEnd::Ended | ClientEnd::TurnsSpent => match &output.session_id {
             Some(session) if !facts.was_resumed => FollowUp::Resume {
                 session: session.clone(),
             },
@@ -260,7 +245,7 @@ pub fn follow_up(end: &ClientEnd, said: &SessionOutput, facts: LedgerFacts) -> F
         ClientEnd::UsageLimit { until } => FollowUp::WaitUntil(*until),
         ClientEnd::BudgetSpent => FollowUp::Ask("the session spent its budget"),
         ClientEnd::NeverBegan(_) => FollowUp::Ask("the session could not be started"),
-        // The server's own trouble passes; what it says about the account or the request does not.
+        // The server's own trouble passes; a refusal of the account or the request does not.
         ClientEnd::ApiError { status, .. } if status.is_none_or(|status| status >= 500) => {
             FollowUp::HoldOrAsk("the API failed")
         }

@@ -1,5 +1,5 @@
-//! The client's own records of its sessions: a file for each of its processes, named by the process
-//! id, in `sessions` of its own folder. Measured on 2.1.328; without one, nothing is known.
+//! The client's own records of its sessions: `sessions/PID.json` in its folder, for each of its processes (measured on
+//! 2.1.328).
 
 use std::path::{Path, PathBuf};
 
@@ -9,26 +9,23 @@ use omo_state::files::regular_file::{self, Links};
 use serde::Deserialize;
 
 const MAX_BYTES: u64 = 64 * 1024;
-/// Maximum records in `sessions`: more processes than any user has.
+/// More processes than any user has.
 const MAX_FILES: usize = 1_000;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub(crate) struct ClientSession {
-    /// The number of the process.
     pub pid: u32,
-    /// The session that it serves.
     pub session_id: String,
-    /// The folder that it was started in.
     pub cwd: PathBuf,
     /// Start mark, against a later process with the same id.
     pub proc_start: Option<String>,
-    /// Start, in milliseconds since 1970.
+    /// Milliseconds since 1970.
     pub started_at: u64,
 }
 
 impl ClientSession {
-    /// A living process with this `proc_start`, and no later one with its id.
+    /// Alive, and no later process with its id.
     pub(crate) fn is_alive(&self) -> bool {
         let same = match (&self.proc_start, start_mark(self.pid)) {
             (Some(listed), Some(mark)) => *listed == mark,
@@ -38,7 +35,7 @@ impl ClientSession {
     }
 }
 
-/// The sessions that clients of this user serve now, each with the folder that its client was started in.
+/// Sessions of this user's living clients, with the folders that these were started in.
 pub fn served_sessions(client_home: &Path) -> Vec<(SessionId, PathBuf)> {
     let served =
         read_all(client_home).filter(|session| session.cwd.is_absolute() && session.is_alive());
@@ -52,7 +49,7 @@ pub(crate) fn read_for_process(client_home: &Path, pid: u32) -> Option<ClientSes
         .filter(|session| session.pid == pid)
 }
 
-/// The processes that serve a session, as far as the client wrote them down. Some of them may have ended.
+/// Records of processes that serve a session; some may have ended.
 pub(crate) fn sessions_serving(client_home: &Path, session_id: &str) -> Vec<ClientSession> {
     read_all(client_home)
         .filter(|session| session.session_id == session_id)

@@ -1,7 +1,5 @@
-//! Input of hooks: the fields that omo reads, of all events in one.
-//!
-//! A field of a wrong type makes the whole input unreadable, and a hook lets an unreadable input
-//! be. Fields that omo does not know are passed over.
+//! Input of hooks: the fields that omo reads, of all events in one. A field of a wrong type makes the input unreadable,
+//! and a hook ignores that; unknown fields are skipped.
 
 pub mod json_end;
 pub mod stdin;
@@ -14,34 +12,32 @@ use serde::de::{self, Deserialize, Deserializer, Visitor};
 
 const MAX_TASKS: usize = 1_000;
 
-/// Input of a hook: one JSON object on `stdin`.
+/// One JSON object on `stdin`.
 #[derive(Debug, serde::Deserialize)]
 pub struct HookInput {
-    /// Session id; any other text names no session.
+    /// Any text that is no `SessionId` names no session.
     #[serde(default)]
     pub session_id: Option<LossyText>,
-    /// Name of the event.
     #[serde(default)]
     pub hook_event_name: LossyText,
-    /// Present folder of the session.
     #[serde(default)]
     pub cwd: Option<PathBuf>,
-    /// Path of the session's transcript, which may not exist yet.
+    /// The file may not exist yet.
     #[serde(default)]
     pub transcript_path: Option<PathBuf>,
-    /// Id of the prompt: the same for every Stop of one prompt.
+    /// The same for every Stop of one prompt.
     #[serde(default)]
     pub prompt_id: Option<LossyText>,
     /// `default`, `plan`, `acceptEdits`, …
     #[serde(default)]
     pub permission_mode: Option<LossyText>,
-    /// Id of the subagent, in its events.
+    /// Of a subagent.
     #[serde(default)]
     pub agent_id: Option<LossyText>,
-    /// `SubagentStop`: of which kind it is.
+    /// `SubagentStop`.
     #[serde(default)]
     pub agent_type: Option<LossyText>,
-    /// `SubagentStop`: where its own transcript is, or will be.
+    /// `SubagentStop`; the file may not exist yet.
     #[serde(default)]
     pub agent_transcript_path: Option<LossyText>,
     /// `UserPromptSubmit`: the literal prompt.
@@ -50,27 +46,25 @@ pub struct HookInput {
     /// Source of a prompt, where a client names it.
     #[serde(default)]
     pub source: Option<LossyText>,
-    /// `Stop`, `SubagentStop`: the last message.
+    /// `Stop`, `SubagentStop`.
     #[serde(default)]
     pub last_assistant_message: Option<LossyText>,
-    /// `Stop`: work in the background.
+    /// `Stop`.
     #[serde(default)]
     pub background_tasks: Option<BoundedVec<BackgroundTaskInput, MAX_TASKS>>,
-    /// `Stop`: wakeups that are scheduled.
+    /// `Stop`: scheduled wakeups.
     #[serde(default)]
     pub session_crons: Option<Vec<de::IgnoredAny>>,
-    /// `StopFailure`: which error.
+    /// `StopFailure`.
     #[serde(default)]
     pub error: Option<LossyText>,
-    /// `SessionEnd`: why.
+    /// `SessionEnd`.
     #[serde(default)]
     pub reason: Option<LossyText>,
 }
 
-/// One entry of `background_tasks`.
 #[derive(Debug, serde::Deserialize)]
 pub struct BackgroundTaskInput {
-    /// The client's id.
     #[serde(default)]
     pub id: LossyText,
     /// `shell`, `subagent`, …
@@ -79,16 +73,14 @@ pub struct BackgroundTaskInput {
     /// `running`, …
     #[serde(default)]
     pub status: LossyText,
-    /// A shell's command.
     #[serde(default)]
     pub command: Option<LossyText>,
-    /// Purpose.
     #[serde(default)]
     pub description: Option<LossyText>,
 }
 
 impl HookInput {
-    /// Reads an input; a byte order mark before it is no error.
+    /// A byte order mark is no error.
     pub fn parse(bytes: &[u8]) -> serde_json::Result<Self> {
         let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
         if bytes.trim_ascii_start().starts_with(b"[") {
@@ -98,24 +90,21 @@ impl HookInput {
         serde_json::from_slice(bytes)
     }
 
-    /// `true` in plan mode: `permission_mode` is `plan`.
     pub fn is_plan_mode(&self) -> bool {
         self.permission_mode.as_deref() == Some("plan")
     }
 
-    /// `true` for a client that asks its user for no permission: `bypassPermissions`.
+    /// The client asks its user for no permission.
     pub fn is_without_permissions(&self) -> bool {
         self.permission_mode.as_deref() == Some("bypassPermissions")
     }
 
-    /// `true` for an event of a subagent: one with `agent_id`.
     pub fn is_from_subagent(&self) -> bool {
         self.agent_id.is_some()
     }
 }
 
-/// A text as JavaScript writes it: half of a surrogate pair, as a cut emoji leaves it, becomes a
-/// replacement character instead of an error.
+/// A text of JavaScript: half of a surrogate pair, as of a cut emoji, is replaced instead of refused.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LossyText(String);
 
@@ -150,7 +139,7 @@ impl<'de> Deserialize<'de> for LossyText {
                 Ok(LossyText(text.to_owned()))
             }
         }
-        // Only as bytes does serde_json let half a surrogate pair through.
+        // serde_json accepts half a surrogate pair only as bytes.
         deserializer.deserialize_bytes(Bytes)
     }
 }

@@ -12,39 +12,34 @@ use crate::platform;
 
 static IS_ANSWERED: AtomicBool = AtomicBool::new(false);
 
-/// Answer of a hook, for `stdout`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum HookAnswer {
-    /// Plain text, which the client hands to the model as context.
+    /// Plain text as context for the model.
     Context(String),
     /// A prompt that the model never sees; its user reads this instead.
     RejectPrompt(String),
-    /// A prompt that omo answers in the place of the model. Unlike a rejected one, its words do not come back into the
-    /// input box, where the next command would be typed behind them (measured on 2.1.328); the model reads both later.
+    /// Omo answers in place of the model. Unlike after a rejection, the prompt does not come back into the input box
+    /// (measured on 2.1.328); the model reads both later.
     AnswerPrompt(String),
-    /// One line for the user, and context for the model where there is some.
     Notice {
-        /// Text for the user.
         user: String,
-        /// Text for the model.
         model: Option<String>,
     },
-    /// Lines for the user, and a control sequence for their terminal: a bell, a notification. The client writes it
-    /// there as it is, several in one as well (measured on 2.1.328); a hook has no terminal of its own.
+    /// Lines for the user, and control sequences (bell, notification) that the client writes to its terminal as they are
+    /// (measured on 2.1.328); a hook has none.
     Notify {
-        /// Text for the user.
         user: String,
-        /// The sequence; empty for none.
+        /// Empty for none.
         terminal: String,
     },
-    /// The session goes on, as a decision.
+    /// The session goes on: `decision: block`.
     Block(String),
-    /// The session goes on, as additional context.
+    /// The session goes on: `additionalContext`.
     ContinueWithContext(String),
 }
 
 impl HookAnswer {
-    /// The answer with a line for the user before it; that line alone where there is no answer.
+    /// `answer` with a line for the user before it.
     pub fn with_line(line: Option<String>, answer: Option<Self>) -> Option<Self> {
         let Some(line) = line else { return answer };
         Some(match answer {
@@ -60,7 +55,7 @@ impl HookAnswer {
                 user: format!("{line}\n{user}"),
                 model,
             },
-            // The client shows no other line beside a reason.
+            // Beside a reason the client shows no other line.
             Some(Self::RejectPrompt(reason)) => Self::RejectPrompt(format!("{line}\n{reason}")),
             Some(Self::AnswerPrompt(answer)) => Self::AnswerPrompt(format!("{line}\n{answer}")),
             Some(Self::Block(reason)) => Self::Block(format!("{line}\n{reason}")),
@@ -71,11 +66,8 @@ impl HookAnswer {
         })
     }
 
-    /// Writes the answer to stdout, now and in one piece, where nothing was answered yet. A client that is gone needs
-    /// none.
-    ///
-    /// Not through the standard library's stdout, which keeps what follows the last line break until
-    /// the process ends: after the lock was given back, when a run may have been stopped already.
+    /// Writes the first answer of this process to `stdout`, unbuffered: the standard library would keep what follows the
+    /// last line break until the end, when the lock was given back and a run may have been stopped already.
     pub fn print(&self, event: HookEvent) {
         if !IS_ANSWERED.swap(true, Ordering::Relaxed) {
             let answer = if env::has_coloured_client() {
@@ -87,7 +79,7 @@ impl HookAnswer {
         }
     }
 
-    /// The answer with what matters in colour. What a prompt is refused with is shown as it is.
+    /// In colour; a reason of a refused prompt is shown as it is.
     fn highlighted(self) -> Self {
         match self {
             Self::Notice { user, model } => Self::Notice {
@@ -102,20 +94,13 @@ impl HookAnswer {
         }
     }
 
-    /// Text for `stdout`.
     pub fn to_output(&self, event: HookEvent) -> String {
-        let specific = |mut value: Value| {
-            if let Value::Object(fields) = &mut value {
-                fields.insert("hookEventName".to_owned(), event.name().into());
-            }
-            value
-        };
         match self {
             Self::Context(text) => return text.clone(),
             Self::RejectPrompt(reason) => json!({
                 "decision": "block",
                 "reason": reason,
-                "hookSpecificOutput": specific(json!({ "suppressOriginalPrompt": true })),
+            "hookSpecificOutput": event_output(event, "suppressOriginalPrompt", true.into()),
             }),
             Self::AnswerPrompt(answer) => json!({ "continue": false, "stopReason": answer }),
             Self::Notice { user, model: None } => json!({ "systemMessage": user }),
@@ -124,7 +109,7 @@ impl HookAnswer {
                 model: Some(model),
             } => json!({
                 "systemMessage": user,
-                "hookSpecificOutput": specific(json!({ "additionalContext": model })),
+            "hookSpecificOutput": event_output(event, "additionalContext", model.as_str().into()),
             }),
             Self::Notify { user, terminal } if terminal.is_empty() => {
                 json!({ "systemMessage": user })
@@ -134,9 +119,13 @@ impl HookAnswer {
             }
             Self::Block(reason) => json!({ "decision": "block", "reason": reason }),
             Self::ContinueWithContext(context) => json!({
-                "hookSpecificOutput": specific(json!({ "additionalContext": context })),
+            "hookSpecificOutput": event_output(event, "additionalContext", context.as_str().into()),
             }),
         }
         .to_string()
     }
+}
+
+fn event_output(event: HookEvent, key: &str, value: Value) -> Value {
+    json!({ key: value, "hookEventName": event.name() })
 }

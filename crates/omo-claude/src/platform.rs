@@ -1,8 +1,4 @@
-//! Differences between the systems that omo runs on, as far as a hook reads its input: one module
-//! for each kind of system, with the same names in it.
-//!
-//! [`Stdin`] reads, and waits for no longer than it is told. docs/adr/0013 says what holds on which
-//! system, and what does not.
+//! Differences between systems in a hook's input: a module for each kind, with the same names in it (docs/adr/0013).
 
 pub(crate) mod clients;
 #[cfg(unix)]
@@ -11,6 +7,6 @@ mod unix;
 mod windows;
 
 #[cfg(unix)]
-pub(crate) use unix::{MANAGED_SETTINGS, Stdin, write};
+pub(crate) use unix::{MANAGED_SETTINGS, UnixStdin as Stdin, write};
 #[cfg(windows)]
-pub(crate) use windows::{MANAGED_SETTINGS, Stdin, write};
+pub(crate) use windows::{MANAGED_SETTINGS, WindowsStdin as Stdin, write};

@@ -1,11 +1,6 @@
-//! Source of a prompt or a command, as far as processes, the sealed state and the client's own list
-//! of its sessions tell.
-//!
-//! On Linux every process above is looked at. One is a client of this project where a session of it
-//! has noted that process, where the client's list in the folder that this very process uses says
-//! so, or where it bears the client's name and works in the project: a process can choose its own
-//! environment, and that of no process above it. On other systems only the second client of a
-//! session is seen.
+//! Source of a prompt or a command. On Linux each process above is looked at: a client of this project is one that a
+//! session of it noted, that the client's own list names, or that bears the client's name and works in the project. A
+//! process can choose its own environment, but not that of a process above it. Other systems see second clients only.
 
 use std::path::{Path, PathBuf};
 
@@ -21,18 +16,17 @@ use omo_state::{env, state};
 use crate::client_sessions::{self, ClientSession};
 use crate::platform::clients::CLIENTS;
 
-/// The project that something is asked for, and what is known of its sessions.
 #[derive(Debug)]
 pub struct ProjectClients {
     root: PathBuf,
     sessions: Vec<String>,
     known_clients: Vec<(String, ClientProcess)>,
-    /// `CLAUDE_CONFIG_DIR`, or `~/.claude`, as far as this process knows.
+    /// `CLAUDE_CONFIG_DIR`, or `~/.claude`, of this process.
     client_home: Option<PathBuf>,
 }
 
 impl ProjectClients {
-    /// Reads the state of a project; `own` is the session that is asked in. What cannot be read is not known.
+    /// Reads the state of a project; `own` is the asking session. Unreadable state is empty.
     pub fn read(root: &Path, own: Option<&SessionId>) -> Self {
         let folder = GuardedFolder::open_state(root).ok().flatten();
         let known = folder
@@ -58,8 +52,8 @@ impl ProjectClients {
         }
     }
 
-    /// The client that has started this hook: the nearest process above it that `named` names, or that is one. What
-    /// the hook's environment names alone may be any process.
+    /// Client that started this hook: the nearest ancestor that is `named`, or a client. A process that only the hook's
+    /// environment names may be any.
     pub fn client_of_hook(&self, named: Option<u32>) -> Option<u32> {
         ancestors()
             .into_iter()
@@ -67,8 +61,7 @@ impl ProjectClients {
             .find(|pid| named == Some(*pid) || self.is_client(*pid))
     }
 
-    /// A session of this project above the client of this process id: its shell started that
-    /// client.
+    /// A session of this project above this client: its shell started the client.
     pub fn stands_above_client(&self, client: u32) -> bool {
         let processes = ancestors();
         let from_client = processes.iter().skip_while(|pid| **pid != client);
@@ -82,21 +75,21 @@ impl ProjectClients {
         ancestors().into_iter().any(|pid| self.is_of_session(pid))
     }
 
-    /// Another client that served a session before this one: the second one may be the model's, and
-    /// must not keep a person from what they type in the first.
+    /// Another client served the session first: the second one may be the model's, and must not keep a person from what
+    /// they type in the first.
     pub fn is_served_before(&self, session: &str, client: u32) -> bool {
         let Some(home) = &self.client_home else {
             return false;
         };
         let began = client_sessions::read_for_process(home, client).map(|client| client.started_at);
-        let is_before = |other: &ClientSession| began.is_none_or(|began| other.started_at < began);
         client_sessions::sessions_serving(home, session)
             .iter()
-            .any(|other| other.pid != client && is_before(other) && other.is_alive())
+            .filter(|other| other.pid != client)
+            .filter(|other| began.is_none_or(|began| other.started_at < began))
+            .any(ClientSession::is_alive)
     }
 
-    /// A process of a session of this project: its client, or a process whose environment names the
-    /// session.
+    /// A client of a session of this project, or a process whose environment names the session.
     fn is_of_session(&self, pid: u32) -> bool {
         self.is_named_by(pid) || self.is_client(pid)
     }
@@ -105,14 +98,15 @@ impl ProjectClients {
         let Some(session) = process_variable(pid, "CLAUDE_CODE_SESSION_ID") else {
             return false;
         };
-        let client = || process_variable(pid, "CLAUDE_PID")?.parse().ok();
-        self.sessions.contains(&session)
-            || client()
-                .and_then(working_folder)
-                .is_some_and(|folder| self.holds(&folder))
+        if self.sessions.contains(&session) {
+            return true;
+        }
+        let client = process_variable(pid, "CLAUDE_PID").and_then(|pid| pid.parse().ok());
+        client
+            .and_then(working_folder)
+            .is_some_and(|folder| self.holds(&folder))
     }
 
-    /// A client that serves or served a session of this project.
     fn is_client(&self, pid: u32) -> bool {
         self.is_noted(pid) || self.bears_name(pid) || self.is_listed(pid)
     }
@@ -128,43 +122,43 @@ impl ProjectClients {
                 .is_some_and(|mark| noted.any(|(_, client)| client.start_mark == mark))
     }
 
-    /// A process with the client's name that works in the project.
+    /// By the client's name, and a working folder in the project.
     fn bears_name(&self, pid: u32) -> bool {
         process_name(pid).is_some_and(|name| CLIENTS.contains(&&*name))
             && working_folder(pid).is_some_and(|folder| self.holds(&folder))
     }
 
-    /// A process in the client's own list: the one in the folder that this process uses.
+    /// By the client's own list, in the folders that the process, its owner or this process uses.
     fn is_listed(&self, pid: u32) -> bool {
-        let of_session = |client: ClientSession| {
-            client.is_alive()
-                && (self.sessions.contains(&client.session_id) || self.holds(&client.cwd))
-        };
-        let folder = |name| {
-            process_variable(pid, name)
-                .map(PathBuf::from)
-                .filter(|path| path.is_absolute())
-        };
-        let homes = [folder("HOME"), owner_home(pid)]
+        let home = absolute_variable(pid, "HOME");
+        let client_homes = [home, owner_home(pid)]
             .into_iter()
             .flatten()
-            .map(|home| home.join(".claude"));
-        let homes = homes
-            .chain(folder("CLAUDE_CONFIG_DIR"))
+            .map(|home| home.join(".claude"))
+            .chain(absolute_variable(pid, "CLAUDE_CONFIG_DIR"))
             .chain(self.client_home.clone());
-        homes
-            .into_iter()
-            .any(|home| client_sessions::read_for_process(&home, pid).is_some_and(of_session))
+        client_homes
+            .filter_map(|home| client_sessions::read_for_process(&home, pid))
+            .any(|client| {
+                client.is_alive()
+                    && (self.sessions.contains(&client.session_id) || self.holds(&client.cwd))
+            })
     }
 
-    /// `folder` in the project, compared without links.
+    /// Compared with resolved links too.
     fn holds(&self, folder: &Path) -> bool {
         let real: Option<PathBuf> = self.root.canonicalize().ok();
         folder.starts_with(&self.root) || real.is_some_and(|root| folder.starts_with(root))
     }
 }
 
-/// Start mark of a process above this one; `None` for any other, or on a system without such marks.
+fn absolute_variable(pid: u32, name: &str) -> Option<PathBuf> {
+    process_variable(pid, name)
+        .map(PathBuf::from)
+        .filter(|path| path.is_absolute())
+}
+
+/// Start mark of an ancestor; `None` for any other process, or without such marks.
 pub fn find_ancestor(pid: u32) -> Option<ClientProcess> {
     let start_mark = start_mark(pid).filter(|_| ancestors().contains(&pid))?;
     Some(ClientProcess { pid, start_mark })

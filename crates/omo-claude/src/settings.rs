@@ -1,4 +1,4 @@
-//! The client's settings files, and what of them bears on what an agent is given.
+//! The client's settings files, and what of them bears on an agent's input.
 
 use std::path::{Path, PathBuf};
 
@@ -21,17 +21,16 @@ const KEYS: [&str; 5] = [
 /// Owner of a `settings.json`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scope {
-    /// Of the user.
     User,
-    /// Of the project, and in its repository.
+    /// In the repository of the project.
     Project,
-    /// Of the project, for this user alone.
+    /// `settings.local.json`.
     Local,
-    /// Of the machine's administrator.
+    /// By the machine's administrator.
     Managed,
 }
 
-/// Paths of `settings.json` files, whether they are there or not.
+/// Paths of `settings.json` files, existing or not.
 pub fn settings_paths(client_home: Option<&Path>, root: Option<&Path>) -> Vec<(Scope, PathBuf)> {
     let mut places: Vec<(Scope, PathBuf)> = Vec::new();
     places.extend(client_home.map(|home| (Scope::User, home.join("settings.json"))));
@@ -67,16 +66,14 @@ fn managed_settings_paths() -> Vec<PathBuf> {
     parts
 }
 
-/// The settings as they are: what of them bears on what an agent is given.
+/// The settings that bear on an agent's input.
 #[derive(Debug, Default)]
 pub struct ReviewerSettings {
-    /// Their marks, to compare them by.
     pub marks: Vec<SettingsMark>,
     hooks: Vec<Value>,
 }
 
 impl ReviewerSettings {
-    /// Reads them.
     pub fn read(client_home: Option<&Path>, root: Option<&Path>) -> Self {
         let mut settings = Self::default();
         for (_, path) in settings_paths(client_home, root) {
@@ -113,7 +110,7 @@ impl ReviewerSettings {
         });
     }
 
-    /// `true` for a `command` that stands in them as a hook.
+    /// `true` for a `command` of a hook in them.
     pub fn names_hook(&self, command: &str) -> bool {
         self.hooks.iter().any(|hooks| has_text(hooks, command))
     }

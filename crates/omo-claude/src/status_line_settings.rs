@@ -1,8 +1,5 @@
-//! The `statusLine` in the user's settings of the client: omo's own put in, beside the one that was there, and what
-//! was there put back.
-//!
-//! Every byte of the file but this one entry stays as it is. A copy of the file and a record of what was written lie in
-//! omo's own folder of its user.
+//! The `statusLine` in the client's settings: omo's own put in beside another one, and that one put back. Every other
+//! byte of the file stays. A copy of the file and a record of the change lie in omo's folder of the user.
 
 use std::collections::BTreeMap;
 use std::fs::{self, OpenOptions};
@@ -17,56 +14,52 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-/// Name of the setting in `settings.json`.
+/// Key in `settings.json`.
 pub const KEY: &str = "statusLine";
-/// Maximum bytes of `settings.json`; larger settings are left to their user.
+/// Larger settings are left to their user.
 pub const MAX_BYTES: u64 = 1024 * 1024;
 const RECORD: &str = "statusline.json";
 const BACKUP: &str = "settings.json.before-statusline";
-/// Maximum bytes of the record: the settings with escapes, and little else.
+/// The settings with escapes, and little else.
 const MAX_RECORD_BYTES: u64 = 8 * MAX_BYTES;
-/// Seconds between two refreshes of the status line while nothing happens in the session: a check may run for minutes.
+/// While nothing happens in the session: a check may run for minutes.
 const REFRESH_SECONDS: u32 = 10;
 
-/// Files of a status line: `settings.json` of the client, and the folder of the record.
 #[derive(Clone, Copy, Debug)]
 pub struct StatusLineFiles<'a> {
-    /// The user's `settings.json` of the client.
+    /// The client's `settings.json`.
     pub settings: &'a Path,
-    /// The folder below which omo's own folder of this user lies.
+    /// Parent of omo's folder of the user.
     pub state_home: &'a Path,
 }
 
-/// Effect of `StatusLineFiles::turn_on`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StatusLineOn {
-    /// A written entry.
     Written {
         /// The entry, as it stands in the file.
         entry: String,
-        /// The copy of the file as it was; `None` where there was no file.
+        /// Copy of the former file, where there was one.
         backup: Option<PathBuf>,
-        /// Another status line stands in front of it.
+        /// Another status line stands in front.
         keeps_another: bool,
     },
     /// The settings name an omo already.
     AlreadyOn,
 }
 
-/// Effect of `StatusLineFiles::turn_off`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StatusLineOff {
-    /// The file is byte for byte as it was before.
+    /// The file is byte for byte as before.
     PutBack,
-    /// The entry is as it was before; the rest of the file was changed since, and stays.
+    /// The entry is as before; later changes of the file stay.
     EntryPutBack,
-    /// No omo is in the settings.
+    /// The settings name no omo.
     NotOn,
 }
 
 #[derive(Default, Deserialize, Serialize)]
 struct StatusLineRecord {
-    /// The file with omo's status line in it; `None` where there is none any more.
+    /// The file with omo's status line.
     #[serde(default)]
     written: Option<String>,
     #[serde(default)]
@@ -75,14 +68,13 @@ struct StatusLineRecord {
     is_declined: bool,
 }
 
-/// `command` of a status line that is omo's alone.
 pub fn own_command(program: &str) -> String {
     format!("{} statusline", quote_shell_word(program))
 }
 
-/// `command` of a status line that keeps another one in front of omo's.
+/// `command` with another status line in front of omo's.
 pub fn wrapping_command(program: &str, other: &str) -> String {
-    // Always quoted: it stands for a command, however short it is.
+    // Always quoted: it stands for a command, however short.
     format!(
         "{} --wrap '{}'",
         own_command(program),
@@ -90,7 +82,7 @@ pub fn wrapping_command(program: &str, other: &str) -> String {
     )
 }
 
-/// The other status line of a command that `wrapping_command` made.
+/// The other status line of a [`wrapping_command`].
 fn wrapped_command(command: &str) -> Option<String> {
     let (_, quoted) = command.split_once(" statusline --wrap '")?;
     let quoted = quoted.strip_suffix('\'')?;
@@ -98,13 +90,12 @@ fn wrapped_command(command: &str) -> Option<String> {
     (other.replace('\'', r"'\''") == quoted).then_some(other)
 }
 
-/// `statusLine` that is omo's alone.
 pub fn own_entry(program: &str) -> Value {
     json!({ "type": "command", "command": own_command(program), "refreshInterval": REFRESH_SECONDS })
 }
 
 impl StatusLineFiles<'_> {
-    /// Puts omo's status line into the settings; the error says why it was not.
+    /// Puts omo's status line into the settings; an error is a reason for its user.
     pub fn turn_on(self, program: &str) -> Result<StatusLineOn, String> {
         let file = target(self.settings)?;
         let before = read(&file)?;
@@ -136,7 +127,7 @@ impl StatusLineFiles<'_> {
         })
     }
 
-    /// Puts back what was there before, and offers it no more; the error says why it was not.
+    /// Puts back the former status line, and offers omo's no more; an error is a reason for its user.
     pub fn turn_off(self) -> Result<StatusLineOff, String> {
         let off = self.take_out()?;
         StatusLineRecord {
@@ -147,7 +138,7 @@ impl StatusLineFiles<'_> {
         Ok(off)
     }
 
-    /// Puts back what was there before.
+    /// Puts back the former status line.
     pub fn take_out(self) -> Result<StatusLineOff, String> {
         let folder = self.folder()?;
         let record = StatusLineRecord::load(&folder);
@@ -176,7 +167,6 @@ impl StatusLineFiles<'_> {
             fs::remove_file(&file).map_err(|error| error.to_string())?;
             return Ok(StatusLineOff::PutBack);
         }
-        let unsure = || format!("its `{KEY}` cannot be told apart, take it out yourself");
         let command = command_of(&now).unwrap_or_default();
         let (rest, off) = if let Some(before) = backup.filter(|_| as_written) {
             (before, StatusLineOff::PutBack)
@@ -184,14 +174,14 @@ impl StatusLineFiles<'_> {
             let other = Value::from(other).to_string();
             let entry = value_of(&now).and_then(|value| with_value_of(value, "command", &other));
             let rest = entry.and_then(|entry| with_value(&now, &entry));
-            (rest.ok_or_else(unsure)?, StatusLineOff::EntryPutBack)
+            (rest.ok_or_else(unsure_entry)?, StatusLineOff::EntryPutBack)
         } else if command.contains(" --wrap") {
             return Err(format!(
                 "its `{KEY}` keeps another one in a form that omo does not write: put that one in its place yourself"
             ));
         } else {
             (
-                without_entry(&now).ok_or_else(unsure)?,
+                without_entry(&now).ok_or_else(unsure_entry)?,
                 StatusLineOff::EntryPutBack,
             )
         };
@@ -199,7 +189,7 @@ impl StatusLineFiles<'_> {
         Ok(off)
     }
 
-    /// A user who may be told of it: no omo is in the settings, and they did not turn it off.
+    /// Not in the settings, and not turned off by the user.
     pub fn is_offered(self) -> bool {
         let is_on = fs::metadata(self.settings).is_ok_and(|found| found.len() <= MAX_BYTES)
             && fs::read_to_string(self.settings)
@@ -231,8 +221,7 @@ impl StatusLineRecord {
     }
 }
 
-/// File that is written: the target of a link at `settings`, since the link is its user's way of
-/// keeping settings.
+/// Target of a link at `settings`, which is its user's way of keeping settings.
 fn target(settings: &Path) -> Result<PathBuf, String> {
     match fs::symlink_metadata(settings) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(settings.to_owned()),
@@ -265,10 +254,9 @@ fn with_own(text: &str, program: &str) -> Result<Option<String>, String> {
         )
     })?;
     let settings = settings.as_object().ok_or("it holds no JSON object")?;
-    let unsure = || format!("the place for `{KEY}` cannot be told");
     let Some(value) = settings.get(KEY) else {
         return with_entry(text, &own_entry(program))
-            .ok_or_else(unsure)
+            .ok_or_else(unsure_place)
             .map(Some);
     };
     let command = value.get("command").and_then(Value::as_str);
@@ -284,8 +272,16 @@ fn with_own(text: &str, program: &str) -> Result<Option<String>, String> {
     let wrapping = Value::from(wrapping_command(program, command)).to_string();
     let value = value_of(text)
         .and_then(|value| with_value_of(value, "command", &wrapping))
-        .ok_or_else(unsure)?;
-    with_value(text, &value).ok_or_else(unsure).map(Some)
+        .ok_or_else(unsure_place)?;
+    with_value(text, &value).ok_or_else(unsure_place).map(Some)
+}
+
+fn unsure_entry() -> String {
+    format!("its `{KEY}` cannot be told apart, take it out yourself")
+}
+
+fn unsure_place() -> String {
+    format!("the place for `{KEY}` cannot be told")
 }
 
 fn is_own(command: &str) -> bool {
@@ -313,7 +309,7 @@ fn value_range(text: &str, key: &str) -> Option<Range<usize>> {
     (start + value.len() <= text.len()).then(|| start..start + value.len())
 }
 
-/// The text of an object with another value for a key that it has; `None` where any doubt is left.
+/// `text` with another value of an existing key; `None` in doubt.
 fn with_value_of(text: &str, key: &str, value: &str) -> Option<String> {
     let range = value_range(text, key)?;
     let changed = [text.get(..range.start)?, value, text.get(range.end..)?].concat();
@@ -326,7 +322,7 @@ fn with_value(text: &str, value: &str) -> Option<String> {
     with_value_of(text, KEY, value)
 }
 
-/// The settings with the entry as their first; `None` where any doubt is left.
+/// `text` with the entry as its first; `None` in doubt.
 fn with_entry(text: &str, entry: &Value) -> Option<String> {
     let open = text.find('{')? + 1;
     let (head, rest) = text.split_at_checked(open)?;
@@ -355,7 +351,7 @@ fn with_entry(text: &str, entry: &Value) -> Option<String> {
     (serde_json::from_str::<Value>(&changed).ok()? == wanted).then_some(changed)
 }
 
-/// The settings without the entry; `None` where any doubt is left.
+/// `text` without the entry; `None` in doubt.
 pub fn without_entry(text: &str) -> Option<String> {
     let cut = entry_range(text)?;
     let (mut start, mut end) = (cut.start, cut.end);
@@ -383,31 +379,32 @@ fn entry_range(text: &str) -> Option<Range<usize>> {
     Some(before.len()..value.end)
 }
 
-/// Writes the file anew, unless it has been changed since it was read.
+/// Replaces a file by a temporary one, unless it was changed since `old` was read.
 pub fn replace(file: &Path, old: Option<&str>, new: &str) -> io::Result<()> {
     let temporary = file.with_extension(format!("omo-{}", std::process::id()));
-    let write = || {
-        if let Some(folder) = file.parent() {
-            fs::create_dir_all(folder)?;
-        }
-        let mut written = OpenOptions::new()
-            .write(true)
-            .create_new(true)
-            .open(&temporary)?;
-        // Before anything is in it: settings may hold secrets.
-        if old.is_some() {
-            written.set_permissions(fs::metadata(file)?.permissions())?;
-        }
-        written.write_all(new.as_bytes())?;
-        written.sync_all()?;
-        let now = match fs::read(file) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
-            found => Some(found?),
-        };
-        if now.as_deref() != old.map(str::as_bytes) {
-            return Err(io::Error::other("it was changed at the same moment"));
-        }
-        fs::rename(&temporary, file)
+    replace_by(&temporary, file, old, new).inspect_err(|_| drop(fs::remove_file(&temporary)))
+}
+
+fn replace_by(temporary: &Path, file: &Path, old: Option<&str>, new: &str) -> io::Result<()> {
+    if let Some(folder) = file.parent() {
+        fs::create_dir_all(folder)?;
+    }
+    let mut written = OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .open(temporary)?;
+    // Before anything is in it: settings may hold secrets.
+    if old.is_some() {
+        written.set_permissions(fs::metadata(file)?.permissions())?;
+    }
+    written.write_all(new.as_bytes())?;
+    written.sync_all()?;
+    let now = match fs::read(file) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+        content => Some(content?),
     };
-    write().inspect_err(|_| drop(fs::remove_file(&temporary)))
+    if now.as_deref() != old.map(str::as_bytes) {
+        return Err(io::Error::other("it was changed at the same moment"));
+    }
+    fs::rename(temporary, file)
 }

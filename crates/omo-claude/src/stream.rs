@@ -1,7 +1,5 @@
-//! Output of a session line by line (`--output-format stream-json`), read as far as omo needs it.
-//!
-//! Only the lines that the client writes about itself are looked at; the words of its model and the
-//! output of its tools stand within strings of other lines.
+//! Output of a session (`--output-format stream-json`): only the client's lines about itself; the words of its model
+//! and the output of its tools stand within strings of other lines.
 
 use std::io::{BufRead, Read};
 
@@ -9,7 +7,6 @@ use serde::Deserialize;
 
 use crate::client_end::{ClientResult, SessionOutput};
 
-/// Maximum bytes of a line.
 const MAX_BYTES: usize = 16 * 1024 * 1024;
 const MAX_LINE: u64 = MAX_BYTES as u64;
 
@@ -35,18 +32,18 @@ struct RateLimit {
     resets_at: Option<i64>,
 }
 
-/// Reads to the end. A line that is none of the client's is passed over; the last result counts.
+/// Reads to the end. Unknown lines are skipped; the last result counts.
 pub(crate) fn read_stream(mut printed: impl BufRead) -> SessionOutput {
-    let mut said = SessionOutput::default();
+    let mut output = SessionOutput::default();
     let mut bytes = Vec::new();
     let mut is_rest = false;
     loop {
         bytes.clear();
         match (&mut printed).take(MAX_LINE).read_until(b'\n', &mut bytes) {
             Ok(1..) => {}
-            Ok(0) | Err(_) => return said,
+            Ok(0) | Err(_) => return output,
         }
-        // A part of a longer line is none of the client's lines, whatever it looks like.
+        // A part of a longer line is no line of the client, whatever it looks like.
         let (is_part, is_whole) = (is_rest, bytes.len() < MAX_BYTES || bytes.ends_with(b"\n"));
         is_rest = !is_whole;
         if is_part || !is_whole {
@@ -56,13 +53,13 @@ pub(crate) fn read_stream(mut printed: impl BufRead) -> SessionOutput {
             Ok(StreamLine::System {
                 subtype,
                 session_id,
-            }) if subtype == "init" => said.session_id = session_id,
+            }) if subtype == "init" => output.session_id = session_id,
             Ok(StreamLine::RateLimitEvent { rate_limit_info })
                 if rate_limit_info.status == "rejected" =>
             {
-                said.limit_resets_at = rate_limit_info.resets_at;
+                output.limit_resets_at = rate_limit_info.resets_at;
             }
-            Ok(StreamLine::Result(result)) => said.result = Some(result),
+            Ok(StreamLine::Result(result)) => output.result = Some(result),
             _ => {}
         }
     }

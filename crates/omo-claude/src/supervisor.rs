@@ -1,9 +1,5 @@
-//! The supervisor of a run: starts the sessions of its groups, so many at a time, each under a minder
-//! of its own, and tells what becomes of them. The caller keeps the ledger, and decides which sessions
-//! start and what follows from an end.
-//!
-//! It holds nothing that it would have to put away: once it is gone, however that came about, its
-//! minders end their sessions.
+//! The supervisor of a run: starts the sessions of its groups, each under a minder, and reports their ends. Its caller
+//! keeps the ledger and decides. Once it is gone, in whatever way, its minders end their sessions.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::fs::File;
@@ -20,7 +16,7 @@ use omo_process::platform::{own_program, start_own_group};
 use omo_state::files::folder::GuardedFolder;
 use omo_state::files::lock::{LockError, StateLock};
 
-use crate::client_end::{ProcessEnd, SessionOutput};
+use crate::client_end::{ClientProcessEnd, SessionOutput};
 use crate::stream;
 
 pub mod minder;
@@ -31,23 +27,17 @@ use process_state::ProcessIdentity;
 
 const LOCK: &str = "supervisor.lock";
 const PATIENCE: Duration = Duration::from_millis(250);
-/// End of a session's `stderr` that is quoted, in bytes and in characters.
+/// Quoted end of a session's `stderr`.
 const COMPLAINT_BYTES: u64 = 4 * 1024;
 const COMPLAINT_CHARS: usize = 300;
 
-/// Makes this process the one supervisor of the run that is kept in `folder`, for as long as it holds
-/// what this gives; [`LockError::Busy`] where there is another one.
+/// Makes this process the one supervisor of the run in `folder`; [`LockError::Busy`] beside another one.
 pub fn claim_supervision(folder: &GuardedFolder) -> Result<StateLock, LockError> {
     StateLock::take_named(folder, LOCK, PATIENCE)
 }
 
-/// A living supervisor of the run that is kept in `folder`.
-///
-/// # Errors
-///
-/// The folder cannot be used.
 pub fn is_supervised(folder: &GuardedFolder) -> Result<bool, LockError> {
-    // Looking makes no file: a run without the lock never had a supervisor.
+    // Without a lock file there never was a supervisor; looking makes none.
     if !folder.contains(LOCK) {
         return Ok(false);
     }
@@ -58,28 +48,22 @@ pub fn is_supervised(folder: &GuardedFolder) -> Result<bool, LockError> {
     }
 }
 
-/// Event of a session, from `Supervisor::next_event`.
 #[derive(Debug)]
 pub enum SupervisorEvent {
-    /// A start. The mark goes into the ledger, for the supervisor that comes after a dead one.
+    /// The mark goes into the ledger, for the supervisor after a dead one.
     Started {
-        /// Group id.
         group: String,
-        /// Process of the session.
         mark: ProcessIdentity,
     },
-    /// End of the session with all that it started.
+    /// The session ended with all that it started.
     Ended {
-        /// Group id.
         group: String,
-        /// End of its process.
-        process: ProcessEnd,
-        /// Output of the session.
+        process: ClientProcessEnd,
         said: Box<SessionOutput>,
     },
 }
 
-/// Sessions that run and those that wait for room, by group id: see `add_session`.
+/// Running and waiting sessions by group id.
 #[derive(Debug)]
 pub struct Supervisor {
     bound: usize,
@@ -87,12 +71,12 @@ pub struct Supervisor {
     /// Dropping an entry has its minder end the session.
     running: BTreeMap<String, Option<ChildStdin>>,
     sender: Sender<SupervisorEvent>,
-    /// Behind a lock that is never taken: it only makes a supervisor, and what holds one, `Sync`.
+    /// In a lock that is never taken, which makes a supervisor `Sync`.
     events: Mutex<Receiver<SupervisorEvent>>,
 }
 
 impl Supervisor {
-    /// One that has at most `bound` sessions run at a time; at least one always may.
+    /// Runs at most `bound` sessions at a time, and at least one.
     pub fn new(bound: usize) -> Self {
         let (sender, events) = channel();
         Self {
@@ -104,18 +88,17 @@ impl Supervisor {
         }
     }
 
-    /// Has a session started as soon as there is room for it: at once, where there is.
+    /// Starts a session as soon as there is room.
     pub fn add_session(&mut self, group: &str, spec: MinderSpec) {
         self.waiting.push_back((group.to_owned(), spec));
         self.start_waiting();
     }
 
-    /// `true` without a session that runs or waits.
     pub fn is_idle(&self) -> bool {
         self.running.is_empty() && self.waiting.is_empty()
     }
 
-    /// Starts what there is room for, and waits for something to happen, for at most that long.
+    /// Starts sessions while there is room, and waits for an event.
     pub fn next_event(&mut self, at_most: Duration) -> Option<SupervisorEvent> {
         self.start_waiting();
         let events = self
@@ -138,8 +121,7 @@ impl Supervisor {
         }
     }
 
-    /// Has the session of a group ended; that it has is told by [`Supervisor::next_event`]. One that was still
-    /// to be started is not.
+    /// Ends the session of a group, which is then an event, or forgets a waiting one.
     pub fn end_session(&mut self, group: &str) {
         self.waiting.retain(|(waiting, _)| waiting != group);
         if let Some(stdin) = self.running.get_mut(group) {
@@ -147,7 +129,6 @@ impl Supervisor {
         }
     }
 
-    /// Has all of them ended.
     pub fn end_all_sessions(&mut self) {
         self.waiting.clear();
         for stdin in self.running.values_mut() {
@@ -156,7 +137,7 @@ impl Supervisor {
     }
 }
 
-/// Starts a session under a minder. What becomes of it, also that it was never started, comes as an event.
+/// Starts a session under a minder; a failure comes as an event too.
 fn start(group: &str, spec: MinderSpec, sender: &Sender<SupervisorEvent>) -> Option<ChildStdin> {
     let (sender, group) = (sender.clone(), group.to_owned());
     match start_minder(&spec) {
@@ -175,9 +156,9 @@ fn start(group: &str, spec: MinderSpec, sender: &Sender<SupervisorEvent>) -> Opt
         }
         Err(error) => {
             let why = format!("the process that minds the session cannot be started: {error}");
-            let process = ProcessEnd {
+            let process = ClientProcessEnd {
                 not_started: Some(why),
-                ..ProcessEnd::default()
+                ..ClientProcessEnd::default()
             };
             let _ = sender.send(ended_event(group, process, &spec));
             None
@@ -194,7 +175,7 @@ fn start_minder(spec: &MinderSpec) -> std::io::Result<(Child, ChildStdin)> {
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::null());
-    // Not in the supervisor's own group: Ctrl-C, or a kill of that group, must not end the process that cleans up.
+    // Not in the supervisor's own group, which Ctrl-C or a kill ends: the minder cleans up.
     start_own_group(&mut command);
     let mut minder = command.spawn()?;
     let mut stdin = minder
@@ -205,10 +186,9 @@ fn start_minder(spec: &MinderSpec) -> std::io::Result<(Child, ChildStdin)> {
     Ok((minder, stdin))
 }
 
-/// Listens to a minder until its session has ended. One that dies before that was killed, and cannot
-/// have ended its session, which is done here then.
-fn follow_minder(minder: &mut Child, mut started: impl FnMut(ProcessIdentity)) -> ProcessEnd {
-    let mut known = None;
+/// Reads a minder's lines. One that dies was killed, and cannot have ended its session, which is ended here.
+fn follow_minder(minder: &mut Child, mut started: impl FnMut(ProcessIdentity)) -> ClientProcessEnd {
+    let mut session_mark = None;
     let lines = minder
         .stdout
         .take()
@@ -217,44 +197,41 @@ fn follow_minder(minder: &mut Child, mut started: impl FnMut(ProcessIdentity)) -
     for line in lines.map_while(Result::ok) {
         match serde_json::from_str(&line) {
             Ok(MinderLine::Started(mark)) => {
-                known = Some(mark.clone());
+                session_mark = Some(mark.clone());
                 started(mark);
             }
             Ok(MinderLine::Ended(process)) => return process,
             Err(_) => {}
         }
     }
-    let Some(mark) = known else {
+    let Some(mark) = session_mark else {
         let why = "the process that minds the session died before it was started".to_owned();
-        return ProcessEnd {
+        return ClientProcessEnd {
             not_started: Some(why),
-            ..ProcessEnd::default()
+            ..ClientProcessEnd::default()
         };
     };
     process_state::end_process(&mark);
-    ProcessEnd {
+    ClientProcessEnd {
         signal: Some(KILL),
-        ..ProcessEnd::default()
+        ..ClientProcessEnd::default()
     }
 }
 
-/// `SIGKILL`, which no process can hold back.
 const KILL: i32 = 9;
 
-fn ended_event(group: String, mut process: ProcessEnd, spec: &MinderSpec) -> SupervisorEvent {
+fn ended_event(group: String, mut process: ClientProcessEnd, spec: &MinderSpec) -> SupervisorEvent {
     process.complaint = last_complaint(&spec.complaints).unwrap_or_default();
-    let said = read_printed(&spec.printed);
     SupervisorEvent::Ended {
         group,
         process,
-        said: Box::new(said),
+        said: Box::new(read_printed(&spec.printed)),
     }
 }
 
-/// Output of a session whose supervisor is gone: its minder has ended it, or is about to, which is
-/// waited for.
+/// Output of a session whose supervisor is gone, once its minder has ended it.
 pub fn read_left_session(printed: &Path) -> SessionOutput {
-    // One that cannot be waited for may print more; what it has printed so far is true all the same.
+    // Without the lock more may be printed; the output so far holds all the same.
     let _ended = minder::lock_printed(printed);
     read_printed(printed)
 }

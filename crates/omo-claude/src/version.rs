@@ -2,20 +2,19 @@
 
 use std::fmt;
 
-/// The first version that takes a Stop hook's feedback as omo gives it.
+/// First version that takes a Stop hook's feedback as omo gives it.
 pub const MIN_CLIENT_VERSION: ClientVersion = ClientVersion(2, 1, 163);
 
-/// The first version that is measured to show a continuation as what a hook says, and to send it to the model once, where
-/// it is told as additional context: docs/adr/0028.
+/// First version measured to show additional context as what a hook says, and to send it to the model once
+/// (docs/adr/0028).
 const FIRST_CALM_VERSION: ClientVersion = ClientVersion(2, 1, 332);
 
-/// Version of the client, such as `2.1.328`.
+/// Such as `2.1.328`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ClientVersion(pub u32, pub u32, pub u32);
 
 impl ClientVersion {
-    /// Reads what `claude --version` prints, such as `2.1.328 (Claude Code)`; `None` where that is
-    /// something else. What follows the three numbers, as in `2.2.0-beta.1`, decides nothing.
+    /// Reads `2.1.328 (Claude Code)`, as `claude --version` prints; a suffix such as `-beta.1` is ignored.
     pub fn parse(printed: &str) -> Option<Self> {
         let word = printed.split_whitespace().next()?;
         let mut parts = word
@@ -27,13 +26,13 @@ impl ClientVersion {
         parts.next().is_none().then_some(version)
     }
 
-    /// Reads what the client says of itself to its hooks in `AI_AGENT`, such as `claude-code_2-1-332_harness`.
+    /// Reads `AI_AGENT` of a hook, such as `claude-code_2-1-332_harness`.
     pub fn of_agent(agent: &str) -> Option<Self> {
         let mut parts = agent.strip_prefix("claude-code_")?.split('_');
         Self::parse(&parts.next()?.replace('-', "."))
     }
 
-    /// A continuation as additional context is known to be calm: within this major version, from a measured one on.
+    /// A continuation as additional context is calm: within this major version, from a measured one on.
     pub fn is_calm(self) -> bool {
         self >= FIRST_CALM_VERSION && self.0 == FIRST_CALM_VERSION.0
     }

@@ -1,5 +1,4 @@
-//! Start of a session that works on one group of a plan: its command line and its environment. Its
-//! prompt comes through standard input.
+//! Command line and environment of a session that works on one group of a plan; the prompt comes by `stdin`.
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
@@ -7,8 +6,7 @@ use std::path::{Path, PathBuf};
 use omo_core::git_variables::is_repository_variable;
 use omo_state::env::is_variable_named;
 
-/// Variables of a running session about itself. A session with these would take itself for a part
-/// of the one that started it.
+/// Variables of a running session about itself: with them, a new one would take itself for a part of it.
 const OF_A_SESSION: [&str; 17] = [
     "AI_AGENT",
     "CLAUDECODE",
@@ -29,47 +27,40 @@ const OF_A_SESSION: [&str; 17] = [
     "CLAUDE_PROJECT_DIR",
 ];
 
-/// Permissions without a question, such as `--allowedTools`.
+/// Permissions without a question.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum WorkerPermissions {
-    /// Edit the files of its folder, and what these rules of the client allow, `Bash(npm test:*)` say.
-    /// Whatever else would be asked is denied: no user is there to answer.
+    /// Edits in its folder, and rules such as `Bash(npm test:*)`; all else is denied, as no user is there to answer.
     Listed(Vec<String>),
-    /// Everything.
+    /// `--dangerously-skip-permissions`.
     All,
 }
 
-/// Session for one group: its `arguments` and `environment`.
 #[derive(Clone, Debug)]
 pub struct WorkerSpec {
-    /// The run that it belongs to.
     pub run: String,
-    /// The group that it works on.
     pub worker: String,
     /// Working folder, and the bound of its changes.
     pub worktree: PathBuf,
-    /// A folder for temporary files of its own.
     pub temp_folder: PathBuf,
-    /// A port of its own, where one was found for it.
+    /// A port of its own, where one was found.
     pub port: Option<u16>,
-    /// The folder of the program omo, which it finds as `omo`.
+    /// The folder with `omo`, first on its `PATH`.
     pub program_folder: PathBuf,
-    /// The file of settings that hold for it beside those of its user.
+    /// Settings beside those of its user.
     pub settings: Option<PathBuf>,
-    /// `--max-turns`.
     pub max_turns: u32,
-    /// Budget in millionths of a US dollar.
+    /// In millionths of a US dollar.
     pub max_budget_micros: Option<u64>,
-    /// Permissions without a question, such as `--allowedTools`.
     pub permissions: WorkerPermissions,
     /// The model, where the plan or its user names one.
     pub model: Option<String>,
-    /// The session that is to go on, instead of a new one.
+    /// A session to go on with.
     pub resume: Option<String>,
 }
 
 impl WorkerSpec {
-    /// A session of a run in this folder, which may do nothing that has to be asked.
+    /// A session without permissions and limits.
     pub fn new(
         run: &str,
         worker: &str,
@@ -93,10 +84,8 @@ impl WorkerSpec {
         }
     }
 
-    /// Arguments of the client, such as `--max-turns`.
     pub fn arguments(&self) -> Vec<OsString> {
-        // Line by line, unlike `json`, tells when a limit of use is reset, and which session it is
-        // before that has ended.
+        // Unlike `json`, tells the session id at the start, and the reset of a usage limit.
         let mut arguments: Vec<&OsStr> = Vec::new();
         arguments.extend(
             [
@@ -140,7 +129,7 @@ impl WorkerSpec {
         arguments.into_iter().map(OsString::from).collect()
     }
 
-    /// The whole environment of the client, made of the variables of this process.
+    /// The whole environment of the client, from the variables of this process.
     pub fn environment(&self, variables: Vec<(OsString, OsString)>) -> Vec<(OsString, OsString)> {
         let mut kept: Vec<_> = variables
             .into_iter()
@@ -153,8 +142,7 @@ impl WorkerSpec {
             ("OMO_RUN", Some(OsStr::new(&self.run))),
             ("OMO_WORKER", Some(OsStr::new(&self.worker))),
             ("OMO_ROOT", Some(self.worktree.as_os_str())),
-            // In a worktree that loses its `.git`, git finds none, and not the checkout of the user
-            // around it.
+            // In a worktree without its `.git`, git must not find the user's checkout around it.
             (
                 "GIT_CEILING_DIRECTORIES",
                 self.worktree.parent().map(std::path::Path::as_os_str),
@@ -176,8 +164,7 @@ impl WorkerSpec {
         kept
     }
 
-    /// `PATH` of the session: first the folder of omo. `None` where the name of that folder cannot
-    /// stand in a list.
+    /// `PATH` with the folder of omo first; `None` where that folder cannot stand in a list.
     fn search_path(&self, variables: &[(OsString, OsString)]) -> Option<OsString> {
         let path = variables
             .iter()
@@ -190,19 +177,17 @@ impl WorkerSpec {
     }
 }
 
-/// Inherited variables: its user's own settings of the client and of everything else; of omo's the
-/// one alone that turns it off.
+/// The user's own variables; of omo's only `OMO_DISABLE`.
 fn is_inherited(name: &OsStr) -> bool {
-    let is_omos = name
-        .to_str()
-        .is_some_and(|name| name.to_ascii_uppercase().starts_with("OMO_"));
-    let is_one_of = |names: &[&str]| names.iter().any(|known| is_variable_named(name, known));
+    let text = name.to_str();
+    let is_omos = text.is_some_and(|name| name.to_ascii_uppercase().starts_with("OMO_"));
+    let is_of_session = OF_A_SESSION
+        .iter()
+        .chain(&["PWD", "OLDPWD"])
+        .any(|variable| is_variable_named(name, variable));
     (!is_omos || is_variable_named(name, "OMO_DISABLE"))
-        && !is_one_of(&OF_A_SESSION)
-        && name
-            .to_str()
-            .is_none_or(|name| !is_repository_variable(name))
-        && !is_one_of(&["PWD", "OLDPWD"])
+        && !is_of_session
+        && !text.is_some_and(is_repository_variable)
 }
 
 #[cfg(test)]

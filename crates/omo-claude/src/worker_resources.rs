@@ -1,5 +1,4 @@
-//! Private resources of each session of a plan, so that two that run at once do not meet: a port
-//! for the server that its tests start, and a folder for its temporary files.
+//! Private resources of concurrent sessions of a plan: a port for a test server, a folder for temporary files.
 
 use std::fs;
 use std::io;
@@ -10,8 +9,7 @@ use omo_state::files::folder::{FolderError, GuardedFolder};
 
 use omo_state::files::make_removable;
 
-/// Ports of this machine that are free at the moment, no two alike. Another program may take one
-/// before its session does: they are held only until all of them are found.
+/// Distinct free ports; another program may take one before its session does.
 pub fn find_free_ports(count: usize) -> io::Result<Vec<u16>> {
     let listeners: Vec<TcpListener> = (0..count)
         .map(|_| TcpListener::bind((Ipv4Addr::LOCALHOST, 0)))
@@ -22,8 +20,7 @@ pub fn find_free_ports(count: usize) -> io::Result<Vec<u16>> {
         .collect()
 }
 
-/// The folder for the temporary files of a group, below `top`, made where there is none: its user's alone, and real.
-/// One that is a link or belongs to another user is refused.
+/// Makes the group's temporary folder below `top`, its user's alone. A link, or another user's folder, is refused.
 pub fn make_temp_folder(top: &Path, run: &str, group: &str) -> Result<PathBuf, FolderError> {
     let real = top.canonicalize().map_err(|source| FolderError::Io {
         action: "find",
@@ -37,8 +34,7 @@ pub fn make_temp_folder(top: &Path, run: &str, group: &str) -> Result<PathBuf, F
     )
 }
 
-/// Removes that folder with all that is in it; one that is not there is no error. `top` may be another user's, as `/tmp`
-/// is.
+/// Removes a folder of [`make_temp_folder`], where there is one; `top` may be another user's, such as `/tmp`.
 pub fn remove_temp_folder(top: &Path, run: &str, group: &str) -> Result<(), FolderError> {
     let Some(folder) = GuardedFolder::open_below(top, &[&temp_folder_name(run, group)])? else {
         return Ok(());

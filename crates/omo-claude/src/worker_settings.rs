@@ -1,23 +1,18 @@
-//! The settings that a session of a plan is started with, beside those of its user: the fence that it is asked about,
-//! and what it is denied even where everything else is allowed.
+//! Settings of a session of a plan beside its user's: the fence, and denials that hold even where all else is allowed.
 
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-/// Matcher of the tools that the fence is asked about: those that write a file, run a command, or
-/// start an agent.
+/// Tools that the fence is asked about: they write a file, run a command, or start an agent.
 const ASKED_ABOUT: &str = "Write|Edit|MultiEdit|NotebookEdit|Bash|Agent|Task";
-/// Timeout of the fence's hook, in seconds. It takes milliseconds; where it is cut off the client
-/// goes on.
+/// Timeout of the fence, which takes milliseconds: after it the client goes on.
 const LIMIT_SECONDS: u32 = 10;
-/// Timeout of the beginning of the first task, in seconds: checks are tried that may be green
-/// already. Where it is cut off the session asks for its task itself.
+/// Timeout of the first task's start, which tries checks; after it the session asks for its task itself.
 const FIRST_TASK_SECONDS: u32 = 300;
 
-/// Commands of git that reach beyond the worktree, as beginnings of a command. The client looks for them at the
-/// beginning of each part of a command line alone; the fence looks closer.
+/// Commands beyond the worktree. The client looks at the beginning of each part of a line alone; the fence looks closer.
 const DENIED: [&str; 12] = [
     "git stash",
     "git push",
@@ -32,8 +27,7 @@ const DENIED: [&str; 12] = [
     "git checkout --orphan",
     "git rebase",
 ];
-/// Denied tools: they lead a session away from its worktree, or keep it waiting when its work is
-/// done.
+/// Tools that lead a session out of its worktree, or keep it waiting after its work.
 const TOOLS: [&str; 4] = [
     "EnterWorktree",
     "ExitWorktree",
@@ -41,8 +35,7 @@ const TOOLS: [&str; 4] = [
     "ScheduleWakeup",
 ];
 
-/// Commands that a session needs in order to work on its group. `omo agent evidence run` is left
-/// out: it runs any command, so that it is for the user to allow.
+/// Commands of a session. `omo agent evidence run` runs any command: its user may allow it.
 const NEEDED: [&str; 7] = [
     "omo agent next",
     "omo agent start",
@@ -53,46 +46,42 @@ const NEEDED: [&str; 7] = [
     "omo agent verdict",
 ];
 
-/// Commands of a session without a ledger: its commits are all that is seen of it.
+/// Commands of a session without a ledger: omo sees its commits alone.
 const NEEDED_TO_COMMIT: [&str; 4] = ["git add", "git commit", "git rm", "git mv"];
 
-/// Version of the rules' file, in `version`.
 pub const RULES_VERSION: u32 = 1;
 
-/// The rules of the session of one group, as they lie beside the session's settings. Every path is absolute, real,
-/// and written with `/`.
+/// Rules of a group's session. Paths are absolute, real, and written with `/`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct FenceRules {
     /// [`RULES_VERSION`].
     pub version: u32,
-    /// The top of the checkout that its user works in.
+    /// Top of the user's checkout.
     pub main_checkout: String,
-    /// Folders outside of the worktree that it may write to: that of its temporary files.
+    /// Folders outside of the worktree for temporary files.
     pub writable: Vec<String>,
-    /// Folders in the main checkout that its commands may name: where the logs of its checks lie.
+    /// Folders of the main checkout that commands may name: logs of checks.
     pub readable: Vec<String>,
-    /// The files that its group is never to touch, as the plan has them.
+    /// Paths that the plan forbids to the group.
     pub never_touch: Vec<String>,
 }
 
-/// Names in the settings of one session.
 #[derive(Clone, Copy, Debug)]
 pub struct WorkerSettings<'a> {
-    /// The program omo, by its absolute path.
+    /// Absolute path of `omo`.
     pub program: &'a Path,
-    /// The file with the rules of the fence, by its absolute path.
+    /// Absolute path of the [`FenceRules`].
     pub rules: &'a Path,
 }
 
 impl WorkerSettings<'_> {
-    /// The file's text; `None` where a path is no text.
+    /// `None` for a path that is no UTF-8.
     pub fn to_json(&self) -> Option<String> {
         self.settings(true)
     }
 
-    /// [`Self::to_json`] for a session on a machine without the ledger of its run: it is told all
-    /// of its tasks at once.
+    /// [`Self::to_json`] for a machine without the run's ledger: the session gets all tasks at once.
     pub fn to_json_without_ledger(&self) -> Option<String> {
         self.settings(false)
     }
@@ -106,8 +95,7 @@ impl WorkerSettings<'_> {
             "args": ["agent", "fence", "--rules", rules],
             "timeout": LIMIT_SECONDS,
         });
-        // Output of this hook is the first thing that the session reads: its first task has begun
-        // by then.
+        // Its output is the first that the session reads, after the start of its first task.
         let first_task = json!({
             "type": "command",
             "command": program,
@@ -136,13 +124,12 @@ impl WorkerSettings<'_> {
     }
 }
 
-/// Rule that would be none, or an option of the client (`--x`).
+/// Such as an option of the client (`--x`).
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0:?} is no rule of Claude Code; one begins with the name of a tool: `Bash(npm test:*)`")]
 pub struct InvalidPermissionRule(pub String);
 
-/// Permissions of a session without a question: the commands of its work, and these rules of its
-/// user.
+/// Commands of its work, and its user's rules.
 pub fn allowed_rules(own: &[String]) -> Result<Vec<String>, InvalidPermissionRule> {
     let own = checked_rules(own)?;
     Ok(NEEDED
@@ -152,12 +139,7 @@ pub fn allowed_rules(own: &[String]) -> Result<Vec<String>, InvalidPermissionRul
         .collect())
 }
 
-/// Permissions of a session without a ledger: it commits its work itself, and these rules of its
-/// user.
-///
-/// # Errors
-///
-/// One of them is none.
+/// Commands to commit its work, without a ledger, and its user's rules.
 pub fn rules_without_ledger(own: &[String]) -> Result<Vec<String>, InvalidPermissionRule> {
     let own = checked_rules(own)?;
     Ok(NEEDED_TO_COMMIT
@@ -168,8 +150,10 @@ pub fn rules_without_ledger(own: &[String]) -> Result<Vec<String>, InvalidPermis
 }
 
 fn checked_rules(own: &[String]) -> Result<Vec<String>, InvalidPermissionRule> {
-    let is_rule = |rule: &String| rule.starts_with(|first: char| first.is_ascii_alphabetic());
-    if let Some(wrong) = own.iter().find(|rule| !is_rule(rule)) {
+    if let Some(wrong) = own
+        .iter()
+        .find(|rule| !rule.starts_with(|first: char| first.is_ascii_alphabetic()))
+    {
         return Err(InvalidPermissionRule(wrong.clone()));
     }
     Ok(own.to_vec())

@@ -10,7 +10,7 @@ use std::process::{Command, ExitCode, Stdio};
 use std::time::Duration;
 
 use omo_claude::client_end::{
-    ClientEnd, FollowUp, LedgerFacts, ProcessEnd, SessionOutput, classify_end, follow_up,
+    ClientEnd, ClientProcessEnd, FollowUp, LedgerFacts, SessionOutput, classify_end, follow_up,
 };
 use omo_claude::supervisor::minder::MinderSpec;
 use omo_claude::supervisor::process_state::{self, ProcessIdentity, ProcessState};
@@ -152,7 +152,7 @@ fn next_start(supervisor: &mut Supervisor) -> (String, ProcessIdentity) {
 }
 
 /// The next end, whatever starts meanwhile.
-fn next_end(supervisor: &mut Supervisor) -> (String, ProcessEnd, SessionOutput) {
+fn next_end(supervisor: &mut Supervisor) -> (String, ClientProcessEnd, SessionOutput) {
     loop {
         if let SupervisorEvent::Ended {
             group,

@@ -1,5 +1,4 @@
-//! The branches that omo has on a remote repository: each of them is gone once the command that it was pushed for has
-//! ended, and all that it held is kept here before that.
+//! omo's branches on a remote: what they hold is kept here before they are deleted, once their command has ended.
 
 use omo_git::remote::{Remote, RemoteError};
 use omo_git::repository::GitRepository;
@@ -11,19 +10,18 @@ use crate::job::launch_number;
 /// Maximum fetches of a branch that moves while it is being deleted.
 const MAX_FETCHES: usize = 3;
 
-/// Branches of a session that [`collect_branches`] has found.
+/// Branches of a session, from [`collect_branches`].
 #[derive(Default)]
 pub struct Collected {
-    /// The commit that was pushed, and what keeps it, for each launch.
+    /// Launch, pushed commit and its keeper.
     pub tips: Vec<(u32, String, WorkerName)>,
-    /// Branches that are still there, with the reason.
+    /// Messages about branches that are still there.
     pub undeleted: Vec<String>,
-    /// Reason for which not all of it could be fetched. Unfetched work is nowhere else: no text
-    /// says how to delete it.
+    /// Unfetched work is nowhere else: no text says how to delete it.
     pub fetch_error: Option<String>,
 }
 
-/// Fetches each branch of a session that the remote has, under a reference that keeps it, and deletes it there.
+/// Fetches the branches of a session under references that keep them, and deletes them on the remote.
 pub fn collect_branches(
     run: &str,
     repository: &GitRepository,
@@ -32,10 +30,11 @@ pub fn collect_branches(
 ) -> Result<Collected, RemoteError> {
     let remote = Remote::find(repository, remote_name)?;
     let mut collected = Collected::default();
-    let there = remote.branches(&name.branch())?;
-    let (messages, work): (Vec<_>, Vec<_>) = there.into_iter().partition(|(branch, _)| {
-        message_of(branch).is_some_and(|of| launch_number(&name.branch(), of).is_some())
-    });
+    let remote_branches = remote.branches(&name.branch())?;
+    let (messages, work): (Vec<_>, Vec<_>) =
+        remote_branches.into_iter().partition(|(branch, _)| {
+            message_of(branch).is_some_and(|of| launch_number(&name.branch(), of).is_some())
+        });
     // Before the work: a worker that is still there has nothing left to report on, and ends.
     let messages: Vec<(&str, &str)> = messages
         .iter()
@@ -85,12 +84,13 @@ pub fn launch_keeper(run: &str, name: &WorkerName, launch: u32) -> Option<Worker
 }
 
 fn message_of(branch: &str) -> Option<&str> {
-    [brief_branch(""), report_branch("")]
+    let endings = [brief_branch(""), report_branch("")];
+    endings
         .iter()
         .find_map(|ending| branch.strip_suffix(ending.as_str()))
 }
 
-/// Deletes briefs and reports. A report that has moved meanwhile is deleted where it is by then.
+/// Deletes briefs and reports; a report that moves meanwhile is deleted as well.
 fn delete_messages(remote: &Remote, messages: &[(&str, &str)]) -> Result<(), RemoteError> {
     let Err(error) = remote.delete_all(messages) else {
         return Ok(());
@@ -106,7 +106,7 @@ fn delete_messages(remote: &Remote, messages: &[(&str, &str)]) -> Result<(), Rem
     Ok(())
 }
 
-/// Fetches a branch and deletes it, also where it moves meanwhile; why it could not be deleted, where it could not.
+/// Fetches and deletes a branch that may move meanwhile; returns its commit, and the error of the deletion.
 fn fetch_and_delete(
     remote: &Remote,
     branch: &str,

@@ -1,14 +1,12 @@
-//! Workers whose scheduler is asked to end them: again where it could not be asked, and told where that does not help.
+//! Requests to schedulers to end workers: repeated after a failure, and reported where that does not help.
 
 use std::time::{Duration, Instant};
 
 use crate::decision::{EngineAnswer, EngineState};
 use crate::launcher::CommandFailure;
 
-/// Requests to an engine to end a worker, with a look in between. Each may take as long as one of
-/// its commands may, and the user of a cancelled run waits.
+/// Each takes up to the time of a launcher's command, while the user of a cancelled run waits.
 const MAX_TRIES: u32 = 3;
-/// Time of all requests, from `since` on.
 const TRY_FOR: Duration = Duration::from_secs(2 * 60);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,8 +39,7 @@ impl Cancellation {
     }
 }
 
-/// A `cancel` that does not end in its time: everything else waits for it, the user of a cancelled run too, and so the
-/// next ones are not asked for a while.
+/// A `cancel` that timed out: the next ones are skipped for a while, since everything waits for them.
 #[derive(Debug, Default)]
 pub(crate) struct CancelSilence {
     last: Option<(Instant, String)>,
@@ -65,8 +62,7 @@ impl CancelSilence {
     }
 }
 
-/// A worker that may be at work, by the words of its engine: one that the engine has no longer
-/// needs no end.
+/// `true` unless the engine has ended or lost the worker.
 pub(crate) fn may_be_there(engine: EngineAnswer) -> bool {
     match engine {
         EngineAnswer::Listed(state) => !matches!(state, EngineState::Ended(_)),

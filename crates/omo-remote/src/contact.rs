@@ -1,25 +1,20 @@
-//! Contact with engines and remotes: a short silence is no news, a longer one is told once, and so
-//! is its end.
+//! Contact with engines and remotes: a longer silence is told once, and so is its end.
 
 use omo_core::text::sanitize;
 use omo_core::timestamp::Timestamp;
 
-/// A silence is told after this: a restart of a server is over by then.
+/// A restart of a server is over by then.
 const TOLD_AFTER_MILLIS: i64 = 3 * 60 * 1_000;
-/// Characters told of a complaint.
 const REASON_CHARS: usize = 300;
 
-/// Event of a [`ContactWatch`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ContactNews {
-    /// A silence of some minutes.
+    /// After `TOLD_AFTER_MILLIS`.
     Lost {
-        /// Beginning of the silence.
         since: Timestamp,
-        /// The last complaint.
+        /// Last complaint.
         reason: String,
     },
-    /// End of a silence.
     Restored,
 }
 
@@ -30,8 +25,7 @@ pub struct ContactWatch {
 }
 
 impl ContactWatch {
-    /// Event of a look: none where it is told already or too short. `is_told` where the ledger has
-    /// an open silence.
+    /// News of a look, unless it is known already. `is_told` where the ledger has an open silence.
     pub fn note(
         &mut self,
         look: Result<(), &str>,
@@ -48,11 +42,10 @@ impl ContactWatch {
                 let is_long = now
                     .millis_since(since)
                     .is_some_and(|millis| millis >= TOLD_AFTER_MILLIS);
-                let lost = || ContactNews::Lost {
+                (is_long && !is_told).then(|| ContactNews::Lost {
                     since,
                     reason: sanitize(reason, REASON_CHARS),
-                };
-                (is_long && !is_told).then(lost)
+                })
             }
         }
     }

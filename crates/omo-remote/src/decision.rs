@@ -10,18 +10,17 @@ use crate::exchange::{WorkerEnd, WorkerPhase, WorkerReport};
 use crate::job::SubmittedWorker;
 use crate::profile::LauncherProfile;
 
-/// Time in which a scheduler has to list a worker, such as `squeue` of Slurm.
+/// Time of a scheduler to list a new worker, such as `squeue` of Slurm.
 const UNLISTED: Duration = Duration::from_secs(90);
 /// Time of a cancelled worker for its last report.
 const AFTER_CANCEL: Duration = Duration::from_secs(60);
-/// Requeues after which a worker is handed over anew, which is counted.
+/// Requeues before a new launch, which is counted.
 const MAX_REQUEUES: u32 = 8;
-/// Detail of a cancelled worker without a report, or that its engine never listed.
+/// Detail of a cancelled worker without a report.
 const CANCELLED: &str = "it was cancelled";
-/// Time of a worker beyond its client's: it clones, sets up and pushes (`git clone`, `git push`).
+/// Time of a worker to clone, set up and push, beyond its client's.
 const AROUND_CLIENT: Duration = Duration::from_secs(15 * 60);
-/// Words of engines for a waiting worker, such as `PENDING`: of Slurm, Kubernetes, GitHub and omo
-/// itself.
+/// Words of Slurm, Kubernetes, GitHub and omo for a waiting worker.
 const QUEUED: [&str; 10] = [
     "PENDING",
     "CONFIGURING",
@@ -34,7 +33,6 @@ const QUEUED: [&str; 10] = [
     "REQUESTED",
     "WAITING",
 ];
-/// Words of engines for a running worker, such as `RUNNING`.
 const RUNNING: [&str; 8] = [
     "RUNNING",
     "COMPLETING",
@@ -46,59 +44,48 @@ const RUNNING: [&str; 8] = [
     "IN_PROGRESS",
 ];
 
-/// State of a worker by the `status` command of its engine.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum EngineState {
-    /// Ended, with the engine's word.
+    /// With the engine's word.
     Ended(String),
-    /// Waiting.
     Queued,
-    /// Running.
     Running,
 }
 
 /// Answer of `status` about a worker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EngineAnswer<'a> {
-    /// The engine was not asked, or did not answer.
+    /// No answer, or no `status` command.
     Unknown,
-    /// A list without this worker.
     Unlisted {
-        /// Listed before, and missing in both of the last two looks.
+        /// Listed before, and missing in the last two looks.
         was_listed: bool,
     },
-    /// A list with this worker.
     Listed(&'a EngineState),
 }
 
-/// Reason for `JobDecision::End`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum JobOutcome {
-    /// End by its own report.
+    /// By its own [`WorkerReport`].
     Reported(WorkerEnd, String),
-    /// The engine has none of it any more, and it has not said that it ended; in the engine's word.
+    /// The engine has it no more, in its word, and no report says that it ended.
     Lost(String),
-    /// Queue time spent.
+    /// `queue_minutes` spent.
     QueueLimit,
-    /// Run time spent.
+    /// `run_minutes` spent.
     TimeUp,
 }
 
-/// Consequence of a [`JobSighting`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum JobDecision {
-    /// Nothing.
     Wait,
-    /// Began, on this machine.
+    /// Began, on this host.
     Began(String),
-    /// Back in the queue.
     Requeued,
-    /// Over.
     End(JobOutcome),
 }
 
-/// Reads what an engine lists: a line for each worker, its name and its state. One that an engine lists several times,
-/// since it was queued again or runs twice, is as far as the furthest of them.
+/// Reads lines of a worker's name and state. Of a worker that is listed several times the furthest state counts.
 pub fn parse_engine_states(text: &str) -> BTreeMap<String, EngineState> {
     let mut states = BTreeMap::new();
     for line in text.lines() {
@@ -106,34 +93,36 @@ pub fn parse_engine_states(text: &str) -> BTreeMap<String, EngineState> {
         let (Some(name), Some(word)) = (words.next(), words.next()) else {
             continue;
         };
-        let is_one_of = |known: &[&str]| known.iter().any(|known| word.eq_ignore_ascii_case(known));
-        let state = match word {
-            _ if is_one_of(&QUEUED) => EngineState::Queued,
-            _ if is_one_of(&RUNNING) => EngineState::Running,
-            word => EngineState::Ended(sanitize(word, 40)),
+        let state = if is_one_of(word, &QUEUED) {
+            EngineState::Queued
+        } else if is_one_of(word, &RUNNING) {
+            EngineState::Running
+        } else {
+            EngineState::Ended(sanitize(word, 40))
         };
-        let known = states
+        let furthest = states
             .entry(name.to_owned())
             .or_insert_with(|| state.clone());
-        if *known < state {
-            *known = state;
+        if *furthest < state {
+            *furthest = state;
         }
     }
     states
 }
 
-/// Facts for [`decide`] about a worker at a moment.
+fn is_one_of(word: &str, words: &[&str]) -> bool {
+    words.iter().any(|other| word.eq_ignore_ascii_case(other))
+}
+
 #[derive(Clone, Copy, Debug)]
 pub struct JobSighting<'a> {
     /// Answer of `status`.
     pub engine: EngineAnswer<'a>,
-    /// Last `report.json`.
     pub report: Option<&'a WorkerReport>,
-    /// For how long its engine has been asked to end it; `None` where that was not asked.
+    /// Time since its engine was asked to end it.
     pub cancelled_for: Option<Duration>,
 }
 
-/// [`JobDecision`] for a worker.
 pub fn decide(
     job: &SubmittedWorker,
     sighting: JobSighting,
@@ -151,8 +140,8 @@ pub fn decide(
         ..
     }) = report
     {
-        // An engine that takes a worker off its node ends it first, and may queue it again: it alone knows which.
-        let has_it = match engine {
+        // An engine that takes a worker off its node ends it first, and may requeue it: only the engine knows.
+        let engine_has_it = match engine {
             EngineAnswer::Listed(state) => {
                 matches!(state, EngineState::Queued | EngineState::Running)
             }
@@ -162,22 +151,15 @@ pub fn decide(
         // The client may have got the signal before its worker did.
         let may_begin_again = matches!(end, WorkerEnd::Stopped | WorkerEnd::Killed)
             && cancelled_for.is_none()
-            && has_it;
+            && engine_has_it;
         if !may_begin_again {
             return JobDecision::End(JobOutcome::Reported(*end, detail.clone()));
         }
     }
-    let has_passed = |at: Timestamp, limit: Duration| {
-        let millis = now
-            .millis_since(at)
-            .and_then(|millis| u128::try_from(millis).ok());
-        millis.is_some_and(|millis| millis > limit.as_millis())
-    };
-    let lost = |word: &str| JobDecision::End(JobOutcome::Lost(word.to_owned()));
     match engine {
         EngineAnswer::Listed(EngineState::Ended(word)) => return lost(word),
         EngineAnswer::Unlisted { was_listed }
-            if was_listed || has_passed(job.queued_at, UNLISTED) =>
+            if was_listed || has_passed(job.queued_at, UNLISTED, now) =>
         {
             return lost("it lists it no longer");
         }
@@ -206,10 +188,10 @@ pub fn decide(
                 .map(|report| sanitize(&report.host, 60))
                 .unwrap_or_default(),
         ),
-        None if has_passed(job.queued_at, minutes(profile.queue_minutes)) => {
+        None if has_passed(job.queued_at, minutes(profile.queue_minutes), now) => {
             JobDecision::End(JobOutcome::QueueLimit)
         }
-        Some(began) if has_passed(began, run_limit) => JobDecision::End(JobOutcome::TimeUp),
+        Some(began) if has_passed(began, run_limit, now) => JobDecision::End(JobOutcome::TimeUp),
         // Seen running before a report named its host.
         Some(_) if job.host.is_empty() && report.is_some_and(|report| !report.host.is_empty()) => {
             JobDecision::Began(
@@ -220,6 +202,16 @@ pub fn decide(
         }
         _ => JobDecision::Wait,
     }
+}
+
+fn lost(word: &str) -> JobDecision {
+    JobDecision::End(JobOutcome::Lost(word.to_owned()))
+}
+
+fn has_passed(since: Timestamp, limit: Duration, now: Timestamp) -> bool {
+    now.millis_since(since)
+        .and_then(|millis| u128::try_from(millis).ok())
+        .is_some_and(|millis| millis > limit.as_millis())
 }
 
 fn minutes(count: u32) -> Duration {

@@ -1,24 +1,21 @@
-//! Exchange of a run and a worker on another machine. Nothing but git connects the two, so that all
-//! of it is branches of a remote repository: the branch that takes the work, one beside it with the
-//! brief, which the run pushes, and one with the report, which the worker pushes.
+//! Exchange of a run and a worker on another machine by git alone: the branch of the work, and beside it a branch with
+//! the brief, which the run pushes, and one with the report, which the worker pushes.
 
 use omo_claude::client_cost::ClientCost;
 use omo_core::timestamp::Timestamp;
 use serde::{Deserialize, Serialize};
 
-/// Version of [`WorkerBrief`] and [`WorkerReport`]. Another one is not understood.
+/// Of [`WorkerBrief`] and [`WorkerReport`]; others are refused.
 pub const EXCHANGE_VERSION: u32 = 1;
-/// [`WorkerBrief`] in the one commit of its branch.
 pub const BRIEF_FILE: &str = "brief.json";
-/// [`WorkerReport`] in the one commit of its branch.
 pub const REPORT_FILE: &str = "report.json";
 
-/// `BRANCH.brief`: the branch with the brief.
+/// `BRANCH.brief`.
 pub fn brief_branch(branch: &str) -> String {
     format!("{branch}.brief")
 }
 
-/// `BRANCH.report`: the branch with the report.
+/// `BRANCH.report`.
 pub fn report_branch(branch: &str) -> String {
     format!("{branch}.report")
 }
@@ -29,67 +26,57 @@ pub fn report_branch(branch: &str) -> String {
 pub struct WorkerBrief {
     /// [`EXCHANGE_VERSION`].
     pub version: u32,
-    /// Run id.
     pub run: String,
     /// Group id of the plan.
     pub group: String,
-    /// The commit that the work begins from.
+    /// Commit that the work begins from.
     pub base: String,
-    /// Prompt of the client.
     pub prompt: String,
-    /// The tasks that are left to do, in their order.
+    /// Remaining tasks in order.
     pub tasks: Vec<BriefTask>,
-    /// The command that makes a fresh clone ready, which the user of the run approved.
+    /// Command that prepares a fresh clone; approved by the user of the run.
     pub setup: Option<String>,
-    /// Paths that are never to be touched, from the plan.
+    /// Paths that the plan forbids.
     pub never_touch: Vec<String>,
-    /// The client does without any permission; the user of the run asked for that.
+    /// `--dangerously-skip-permissions`, on request of the user of the run.
     pub skips_permissions: bool,
-    /// Permissions of the client without a question, as its rules.
+    /// `--allowedTools`.
     pub allow: Vec<String>,
-    /// The model, where one was named.
     pub model: Option<String>,
-    /// Budget of the client, in millionths of a US dollar.
+    /// In millionths of a US dollar.
     pub budget_micros: Option<u64>,
-    /// For how long the client may run, in seconds.
+    /// Of the client.
     pub time_limit_seconds: u32,
 }
 
-/// Task of a [`WorkerBrief`].
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct BriefTask {
-    /// Task id.
     pub id: String,
-    /// The whole message of its commit, with the trailers that tell the run of which task it is.
+    /// Whole commit message, with the trailers that name its run and task.
     pub message: String,
 }
 
-/// Report of a worker about itself, in `report.json`. Nothing of it is proof of any work.
+/// A worker's words about itself: no proof of any work.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct WorkerReport {
     /// [`EXCHANGE_VERSION`].
     pub version: u32,
-    /// Random letters of this start of the worker: an engine may run one job twice, and the last one to begin owns the
-    /// branch.
+    /// Random letters of this start: an engine may run a job twice, and the last one to begin owns the branch.
     pub instance: String,
-    /// The machine that it runs on, as that calls itself.
     pub host: String,
-    /// Moment of the report.
     pub at: Timestamp,
-    /// Phase of the worker.
     pub phase: WorkerPhase,
-    /// The tasks whose commits were pushed, in their order.
+    /// Ids of tasks with pushed commits, in order.
     pub pushed: Vec<String>,
-    /// Cost of its clients, those of earlier starts included. One that is at work counts with its
-    /// budget.
+    /// With earlier starts; a client at work counts with its budget.
     #[serde(flatten)]
     pub cost: ClientCost,
 }
 
 impl WorkerReport {
-    /// Report of a worker; `None` for another form.
+    /// `None` for another form or version.
     pub fn parse(bytes: &[u8]) -> Option<Self> {
         serde_json::from_slice::<Self>(bytes)
             .ok()
@@ -97,46 +84,37 @@ impl WorkerReport {
     }
 }
 
-/// Phase of a [`WorkerReport`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum WorkerPhase {
     /// Cloning, and setting the clone up.
     Preparing,
-    /// A client at work.
     Working,
-    /// End.
     Ended {
-        /// Kind of end.
         end: WorkerEnd,
-        /// In words, of the worker's own.
+        /// The worker's own words.
         detail: String,
     },
 }
 
-/// End of a worker, in [`WorkerPhase::Ended`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum WorkerEnd {
-    /// A commit of every task was pushed.
+    /// A commit of every task.
     Pushed,
-    /// A client that ended by itself, with a task without a commit.
+    /// The client ended by itself, and a task has no commit.
     TasksLeft,
     /// No clone, no set-up, or no start of the client.
     NotPrepared,
-    /// A usage limit of the client.
     UsageLimit {
-        /// Reset of the limit, where it was told.
+        /// Reset of the limit, where known.
         until: Option<Timestamp>,
     },
-    /// Budget of the client spent.
     BudgetSpent,
-    /// The API refused its client, or failed.
+    /// Refused or failed.
     ApiFailed,
-    /// A timeout.
     TimedOut,
-    /// A request to end.
+    /// On request.
     Stopped,
-    /// A killed client.
     Killed,
 }

@@ -1,8 +1,5 @@
-//! The workers of a run elsewhere, followed: what their scheduler and they themselves say decides how long a run waits;
-//! what was pushed is judged here as everywhere.
-//!
-//! A worker is called by a name that was chosen and written down before it was started: a supervisor that comes after a
-//! dead one asks for the same names, and goes on.
+//! Followed workers of a run elsewhere: the words of scheduler and worker decide how long a run waits; pushed work is
+//! judged here as everywhere. Names are written down before the start, so that the next supervisor asks for the same.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -21,46 +18,44 @@ use crate::job::{JobValues, SubmittedWorker};
 use crate::launcher::{Launcher, ProfileLauncher};
 use crate::peer::WorkerPeer;
 
-/// Commands that start or end workers and run at the same time.
+/// Concurrent commands that start or end workers.
 pub const COMMANDS_AT_ONCE: usize = 4;
-/// First pause after a refusal; it doubles up to [`LAST_BACK_OFF`].
+/// Pause after a refusal; it doubles up to [`LAST_BACK_OFF`].
 const FIRST_BACK_OFF: Duration = Duration::from_secs(5);
 const LAST_BACK_OFF: Duration = Duration::from_secs(300);
 
-/// Knowledge of this process about each [`SubmittedWorker`], beside the ledger.
+/// Facts about each [`SubmittedWorker`] beside the ledger.
 #[derive(Debug, Default)]
 pub struct JobFollower {
     looked_at: Option<Instant>,
     reports: BTreeMap<String, (String, WorkerReport)>,
-    /// Workers that were listed, with `true` where the last list left them out.
+    /// Listed workers, with `true` where the last list left them out.
     missing: BTreeMap<String, bool>,
     has_read_reports: bool,
     cancelled: BTreeMap<String, Cancellation>,
     cancel_silence: CancelSilence,
     contacts: BTreeMap<WorkerPeer, ContactWatch>,
-    /// End of the pause of each session that was refused, and the number of refusals.
+    /// End of the pause, and number of refusals, of each session.
     back_off: BTreeMap<String, (Instant, u32)>,
 }
 
-/// Result of `JobFollower::look`.
 #[derive(Debug)]
 pub struct JobLook {
-    /// Reports of the remote repository, or the reason for none.
+    /// Reports of the remote, or the reason for none.
     pub reports: Result<(), RemoteError>,
-    /// List of the scheduler; `None` where the launcher has no command for that.
+    /// List of the scheduler; `None` without a command for it.
     pub listed: Option<Result<(), String>>,
-    /// The workers in the order in which they were given.
+    /// In the given order.
     pub jobs: Vec<SeenJob>,
 }
 
-/// Worker of a [`JobLook`].
 #[derive(Debug)]
 pub struct SeenJob {
-    /// Consequence by [`decide`](crate::decision::decide).
+    /// Of [`decide`](crate::decision::decide).
     pub decision: JobDecision,
-    /// State by `status` of its launcher, where that was told.
+    /// By `status`.
     pub state: Option<EngineState>,
-    /// A worker that may be at work, as far as its scheduler knows.
+    /// As far as the scheduler knows.
     pub may_be_there: bool,
 }
 
@@ -71,8 +66,7 @@ impl JobFollower {
             .is_some_and(|at| at.elapsed() < launcher.profile.poll_interval())
     }
 
-    /// Looks once: one list of the scheduler, one list of branches, and one fetch of the reports that changed. `is_over`
-    /// where the run is, whose workers are cancelled.
+    /// One list of the scheduler, one of branches, and one fetch of changed reports. `is_over` for a cancelled run.
     pub fn look(
         &mut self,
         launcher: &ProfileLauncher,
@@ -80,7 +74,7 @@ impl JobFollower {
         is_over: bool,
         now: Timestamp,
     ) -> JobLook {
-        // The scheduler first: a worker that it has no longer has said by then what it had to say.
+        // The scheduler first: a worker that it has no longer has reported by then.
         let (states, listed) = match launcher.list() {
             None => (None, None),
             Some(Ok(states)) => (Some(states), Some(Ok(()))),
@@ -89,8 +83,7 @@ impl JobFollower {
         let reports = self.read_reports(launcher, jobs);
         self.has_read_reports = reports.is_ok();
         self.looked_at = Some(Instant::now());
-        // A worker that a scheduler has no longer may have reported its end: without the reports,
-        // only time decides.
+        // An unlisted worker may have reported its end: without reports, only time decides.
         let states = states.filter(|_| reports.is_ok());
         let mut seen = Vec::new();
         for (values, job) in jobs {
@@ -100,8 +93,7 @@ impl JobFollower {
             });
             let limit =
                 Duration::from_secs(u64::from(time_limit_or_default(job.time_limit_seconds)));
-            // In a run that goes on, only a worker whose end is decided is cancelled, and that is
-            // decided anew.
+            // In a run that goes on, only a worker whose end is decided is cancelled, and that is decided anew.
             let cancelled_for = self
                 .cancelled
                 .get(&values.job)
@@ -136,17 +128,17 @@ impl JobFollower {
         jobs: &[(JobValues, &SubmittedWorker)],
     ) -> Result<(), RemoteError> {
         let remote = launcher.remote()?;
-        let there = remote.branches(&format!("omo/{}/", launcher.run))?;
+        let branches = remote.branches(&format!("omo/{}/", launcher.run))?;
         let mut changed = Vec::new();
         for (values, _) in jobs {
             let branch = report_branch(&values.branch);
-            let Some((branch, commit)) = there.iter().find(|(known, _)| *known == branch) else {
+            let Some((branch, commit)) = branches.iter().find(|(name, _)| *name == branch) else {
                 continue;
             };
             if self
                 .reports
                 .get(&values.job)
-                .is_none_or(|(known, _)| known != commit)
+                .is_none_or(|(read, _)| read != commit)
             {
                 changed.push((&values.job, branch.as_str(), commit));
             }
@@ -161,7 +153,7 @@ impl JobFollower {
                 .collect::<Vec<_>>(),
         )?;
         for (job, _, commit) in changed {
-            // One that moved meanwhile is read with the next look.
+            // A report that moved meanwhile is read with the next look.
             let Ok(Some(bytes)) = read_message(&launcher.repository, commit, REPORT_FILE) else {
                 continue;
             };
@@ -172,17 +164,16 @@ impl JobFollower {
         Ok(())
     }
 
-    /// Last [`WorkerReport`] of a worker.
     pub fn report(&self, job: &str) -> Option<&WorkerReport> {
         self.reports.get(job).map(|(_, report)| report)
     }
 
-    /// `true` once `status` has listed a worker.
+    /// `true` once `status` has listed it.
     pub fn was_listed(&self, job: &str) -> bool {
         self.missing.contains_key(job)
     }
 
-    /// Cost of a worker that is over.
+    /// Cost of a finished worker.
     pub fn cost(&self, job: &SubmittedWorker) -> ClientCost {
         match self.report(&job.name) {
             Some(report) => report.cost.within(job.budget_micros),
@@ -192,7 +183,7 @@ impl JobFollower {
         }
     }
 
-    /// News of a silence of the remote repository or of the scheduler. `is_told` where the ledger says that it is silent.
+    /// News of a peer's silence; `is_told` where the ledger has an open one.
     pub fn note_contact(
         &mut self,
         peer: WorkerPeer,
@@ -206,12 +197,11 @@ impl JobFollower {
             .note(look, is_told, now)
     }
 
-    /// A request to end for every one of these workers.
     pub fn are_cancelled<'j>(&self, mut jobs: impl Iterator<Item = &'j SubmittedWorker>) -> bool {
         jobs.all(|job| self.cancelled.contains_key(&job.name))
     }
 
-    /// Has workers ended, each once where the launcher could be asked, and otherwise some times.
+    /// Asks for the end of workers, once each; again after a failure.
     pub fn cancel(&mut self, launcher: &dyn Launcher, mut jobs: Vec<JobValues>) {
         let begun = Instant::now();
         jobs.retain(|job| {
@@ -219,11 +209,11 @@ impl JobFollower {
                 .get(&job.job)
                 .is_none_or(Cancellation::is_to_repeat)
         });
-        for some in jobs.chunks(COMMANDS_AT_ONCE) {
+        for chunk in jobs.chunks(COMMANDS_AT_ONCE) {
             let answers = if let Some(why) = self.cancel_silence.reason(Instant::now()) {
-                vec![Err(why.to_owned()); some.len()]
+                vec![Err(why.to_owned()); chunk.len()]
             } else {
-                let asked = parallel_map(some, |job| launcher.cancel(job));
+                let asked = parallel_map(chunk, |job| launcher.cancel(job));
                 for answer in &asked {
                     self.cancel_silence.note(answer, Instant::now());
                 }
@@ -232,7 +222,7 @@ impl JobFollower {
                     .map(|answer| answer.map_err(|failure| failure.why))
                     .collect()
             };
-            for (job, answer) in some.iter().zip(answers) {
+            for (job, answer) in chunk.iter().zip(answers) {
                 self.cancelled
                     .entry(job.job.clone())
                     .or_insert_with(|| Cancellation::begin(begun))
@@ -241,26 +231,25 @@ impl JobFollower {
         }
     }
 
-    /// A further request of the launcher to end a worker is due.
     pub fn is_cancel_to_repeat(&self, job: &str) -> bool {
         self.cancelled
             .get(job)
             .is_some_and(Cancellation::is_to_repeat)
     }
 
-    /// Reason for which a worker could not be ended.
+    /// Failure to end a worker.
     pub fn cancel_failure(&self, job: &str) -> Option<&str> {
         self.cancelled.get(job)?.failure.as_deref()
     }
 
-    /// A session that was refused so lately that no worker is started for it yet.
+    /// `true` soon after a refusal.
     pub fn is_backing_off(&self, group: &str) -> bool {
         self.back_off
             .get(group)
             .is_some_and(|(until, _)| Instant::now() < *until)
     }
 
-    /// Has a session wait that was refused, or as if it had been; gives how often it was, one after the other.
+    /// Pauses a session; returns its number of refusals in a row.
     pub fn refuse(&mut self, group: &str) -> u32 {
         let (until, times) = self
             .back_off
@@ -273,13 +262,12 @@ impl JobFollower {
         *times
     }
 
-    /// A worker of a session was started.
+    /// Ends the pause: a worker was started.
     pub fn accept(&mut self, group: &str) {
         self.back_off.remove(group);
     }
 
-    /// The answer of a scheduler about a worker. One that lists nothing for a moment has lost nothing: where it does not
-    /// list a worker for the first time, that is no answer.
+    /// A first list without a worker is no answer: a scheduler may list nothing for a moment.
     fn engine_answer<'s>(
         &mut self,
         job: &str,
@@ -299,7 +287,6 @@ impl JobFollower {
         }
     }
 
-    /// Forgets a worker that has ended.
     pub fn forget(&mut self, job: &str) {
         self.reports.remove(job);
         self.missing.remove(job);

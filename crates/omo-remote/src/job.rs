@@ -1,44 +1,41 @@
-//! A worker elsewhere: its name, its branches, and what is known of it.
+//! Workers elsewhere: names, branches, and facts about them.
 
 use omo_claude::client_cost::ClientCost;
 use omo_core::timestamp::Timestamp;
 use omo_state::seal::hex_digest;
 use serde::{Deserialize, Serialize};
 
-/// Maximum characters of a group's name in a [`job_name`].
+/// Of a group's name in a [`job_name`].
 const GROUP_CHARS: usize = 24;
 
-/// Worker that was handed to an engine by `start`.
+/// Worker that an engine got by `start`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SubmittedWorker {
-    /// Name of the job there, by [`job_name`]. It was chosen before it was handed over, and no
-    /// other worker gets it.
+    /// [`job_name`], chosen before the start and never used again.
     pub name: String,
-    /// Number of launches for its session, this one included.
+    /// Number of launches for its session, from 1.
     pub launch: u32,
-    /// The commit that holds its brief.
+    /// Commit of the [`WorkerBrief`](crate::exchange::WorkerBrief).
     pub brief: String,
-    /// Since when it waits in the queue, or waited.
     pub queued_at: Timestamp,
-    /// Begin; `None` while it waits.
+    /// `None` in the queue.
     pub began_at: Option<Timestamp>,
-    /// The machine that it runs on, where that is known.
+    /// Empty while unknown.
     pub host: String,
-    /// Budget in millionths of a US dollar.
+    /// In millionths of a US dollar.
     pub budget_micros: Option<u64>,
-    /// Times that its engine put it back into the queue after it had begun.
+    /// Times that it went back into the queue after its begin.
     #[serde(default)]
     pub requeues: u32,
-    /// For how long its client may work, in seconds, as its brief has it; 0 for the usual time.
+    /// Of the client; 0 for the default.
     #[serde(default)]
     pub time_limit_seconds: u32,
-    /// Cost by its last report, once that was read for the last time.
+    /// By its last report.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reported_cost: Option<ClientCost>,
 }
 
 impl SubmittedWorker {
-    /// One that was handed over just now, and waits.
     pub fn new(
         name: &str,
         launch: u32,
@@ -60,14 +57,12 @@ impl SubmittedWorker {
         }
     }
 
-    /// Cost of its clients, which have ended: as reported, or all that they were allowed. One that
-    /// never began cost nothing.
+    /// As reported, or the whole budget; nothing for a worker that never began.
     pub fn cost(&self) -> ClientCost {
-        let most = || {
+        self.reported_cost.unwrap_or_else(|| {
             ClientCost::default()
                 .with_client(None, self.budget_micros.filter(|_| self.began_at.is_some()))
-        };
-        self.reported_cost.unwrap_or_else(most)
+        })
     }
 }
 
@@ -76,33 +71,30 @@ impl SubmittedWorker {
 pub struct JobValues {
     /// `{job}`: see [`job_name`].
     pub job: String,
-    /// `{branch}`: branch on the remote.
+    /// `{branch}`
     pub branch: String,
-    /// `{base}`: commit that it begins from.
+    /// `{base}`
     pub base: String,
-    /// `{brief}`: commit with its brief.
+    /// `{brief}`
     pub brief: String,
-    /// `{group}`: id of its group.
+    /// `{group}`
     pub group: String,
-    /// `{log}`: file for its output.
+    /// `{log}`
     pub log: String,
-    /// `{prompt_file}`: prompt of one that runs as long as its command does.
+    /// `{prompt_file}`
     pub prompt_file: String,
-    /// `{worktree}`: folder of its session on this machine.
+    /// `{worktree}`
     pub worktree: String,
 }
 
-/// Job name at the engine: letters, digits and `-`, at most 63, which every engine takes. No other
-/// worker of any run has it.
+/// Unique job name of `a-z`, digits and `-`, up to 63 characters, which every engine takes.
 pub fn job_name(run: &str, group: &str, launch: u32) -> String {
-    let is_plain =
-        |letter: char| letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == '-';
-    if group.len() <= GROUP_CHARS && group.chars().all(is_plain) {
+    if group.len() <= GROUP_CHARS && group.chars().all(is_job_letter) {
         return format!("omo-{run}-{group}-{launch}");
     }
     let plain = group
         .to_ascii_lowercase()
-        .replace(|letter| !is_plain(letter), "-");
+        .replace(|letter| !is_job_letter(letter), "-");
     let plain: String = plain.chars().take(GROUP_CHARS - 9).collect();
     let digest = hex_digest(group.as_bytes());
     format!(
@@ -111,8 +103,11 @@ pub fn job_name(run: &str, group: &str, launch: u32) -> String {
     )
 }
 
-/// The branch of a session on the remote, for the launch of this number, from 1: a client that is still at work for an
-/// earlier launch pushes to another branch.
+fn is_job_letter(letter: char) -> bool {
+    letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == '-'
+}
+
+/// Remote branch of a launch: a client that is still at work for an earlier launch pushes to another one.
 pub fn launch_branch(branch: &str, launch: u32) -> String {
     if launch <= 1 {
         branch.to_owned()
@@ -121,7 +116,7 @@ pub fn launch_branch(branch: &str, launch: u32) -> String {
     }
 }
 
-/// The number of the launch that a branch on the remote is of; `None` where it is of none of this session's.
+/// Launch of a remote branch; `None` for a branch of another session.
 pub fn launch_number(branch: &str, name: &str) -> Option<u32> {
     match name.strip_prefix(branch)? {
         "" => Some(1),
@@ -133,7 +128,7 @@ pub fn launch_number(branch: &str, name: &str) -> Option<u32> {
     }
 }
 
-/// The file that holds the prompt of a launch.
+/// Prompt file of a launch.
 pub fn launch_name(group: &str, launch: u32) -> String {
     format!("{group}-launch-{launch}.md")
 }

@@ -1,5 +1,4 @@
-//! The five verbs with which a run speaks to what runs its workers elsewhere, and the launchers of profiles: commands that
-//! are filled in and run, each within a time, and for what it prints.
+//! The verbs by which a run uses workers elsewhere, and the launchers of profiles: commands with a time limit.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -21,83 +20,58 @@ use crate::job::JobValues;
 use crate::profile::LauncherProfile;
 use crate::template::{LauncherTemplate, Values, find_command};
 
-/// Maximum time of a launcher's command.
 const LIMIT: Duration = Duration::from_secs(90);
 const GRACE: Duration = Duration::from_secs(1);
-/// Maximum bytes of a command's output.
 const MAX_BYTES: u64 = 4 * 1024 * 1024;
 
-/// Starter of workers elsewhere, such as [`ProfileLauncher`].
 pub trait Launcher: Send + Sync {
-    /// Starts a worker: `start` of a profile.
-    ///
-    /// # Errors
-    ///
-    /// The command fails; why, in its own last words.
     fn start(&self, job: &JobValues) -> Result<Started, CommandFailure>;
 
-    /// States of the workers by their names; `None` where the launcher has no command for that.
+    /// States by worker; `None` without a command for it.
     fn list(&self) -> Option<Result<BTreeMap<String, EngineState>, String>>;
 
-    /// Ends a worker: `cancel` of a profile. One that is not there is no error.
-    ///
-    /// # Errors
-    ///
-    /// The command fails.
+    /// Succeeds for a worker that is not there.
     fn cancel(&self, job: &JobValues) -> Result<(), CommandFailure>;
 
-    /// Output of a worker; `None` where the launcher has no command for that.
+    /// `None` without a command for it.
     fn logs(&self, job: &JobValues) -> Option<Result<String, String>>;
 
-    /// Fetches what the workers of a session have pushed, and deletes it on the remote repository.
-    ///
-    /// # Errors
-    ///
-    /// The remote repository does not answer.
+    /// Fetches pushed work of a session, and deletes it on the remote.
     fn take_in(&self, name: &WorkerName) -> Result<Collected, RemoteError>;
 }
 
-/// Result of [`Launcher::start`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Started {
-    /// A worker known by its name.
+    /// Known by its name.
     HandedOver,
-    /// A worker that runs as long as this command, which its caller runs.
+    /// Runs as long as this command, which the caller runs.
     Attached {
-        /// The program.
         program: PathBuf,
-        /// Arguments.
         arguments: Vec<String>,
     },
 }
 
-/// Launcher of a [`LauncherProfile`].
 #[derive(Clone, Debug)]
 pub struct ProfileLauncher {
-    /// Commands and bounds.
     pub profile: LauncherProfile,
-    /// Time limit of the client in seconds.
+    /// Of the client.
     pub time_limit_seconds: u32,
-    /// The project.
+    /// Top of the project.
     pub root: PathBuf,
-    /// Repository of the run.
     pub repository: GitRepository,
-    /// Name of the remote repository.
     pub remote_name: String,
-    /// Environment of the user who had the run driven.
+    /// Environment of the run's user.
     pub variables: Vec<(OsString, OsString)>,
-    /// Address of the remote repository as seen from here.
+    /// URL of the remote as seen from here.
     pub address: String,
-    /// Run id.
     pub run: String,
 }
 
-/// Failure of a launcher's command, such as `sbatch`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CommandFailure {
-    /// In words, which hold no password of an address.
+    /// Without passwords of URLs.
     pub why: String,
-    /// A timeout: the command may have taken effect.
+    /// After a timeout the command may have taken effect.
     pub is_timeout: bool,
 }
 
@@ -128,9 +102,10 @@ impl Launcher for ProfileLauncher {
     }
 
     fn list(&self) -> Option<Result<BTreeMap<String, EngineState>, String>> {
-        let said = self.ask(self.profile.status.as_ref()?, &JobValues::default());
+        let output = self.ask(self.profile.status.as_ref()?, &JobValues::default());
         Some(
-            said.map(|said| parse_engine_states(&said))
+            output
+                .map(|output| parse_engine_states(&output))
                 .map_err(|failure| failure.why),
         )
     }
@@ -155,11 +130,7 @@ impl Launcher for ProfileLauncher {
 }
 
 impl ProfileLauncher {
-    /// The remote repository.
-    ///
-    /// # Errors
-    ///
-    /// There is none of its name, or a setting would have a program run on the way there.
+    /// Fails where a setting would have a program run on the way to the remote.
     pub fn remote(&self) -> Result<Remote<'_>, RemoteError> {
         Remote::find(&self.repository, &self.remote_name)
     }
@@ -169,7 +140,7 @@ impl ProfileLauncher {
         template: &str,
         values: &Values,
     ) -> Result<(PathBuf, Vec<String>), CommandFailure> {
-        // A value that cannot stand in its word is quoted, and may be the command of a worker with its remote.
+        // The error quotes a value, which may be the command of a worker with its remote.
         find_command(template, &self.root, values).map_err(|why| CommandFailure::new(&why))
     }
 
@@ -199,25 +170,21 @@ impl ProfileLauncher {
             // A worker of `local` goes on after the command that began it.
             leftovers: Leftovers::Free,
         };
-        // Output may hold the words of the command, of which the address of the remote is one.
-        let text = |bytes: Option<Vec<u8>>| {
-            without_credentials(&String::from_utf8_lossy(&bytes.unwrap_or_default()))
-        };
         match runner::run(request) {
             Ok(ProcessEnd::Ended(ProcessOutput {
                 status: Some(0),
                 stdout,
                 ..
-            })) => Ok(text(stdout)),
+            })) => Ok(output_text(stdout)),
             Ok(ProcessEnd::Ended(ProcessOutput {
                 status,
                 stdout,
                 stderr,
             })) => {
-                let (said, printed) = (text(stderr), text(stdout));
+                let (complaint, printed) = (output_text(stderr), output_text(stdout));
                 let last = printed
                     .lines()
-                    .chain(said.lines())
+                    .chain(complaint.lines())
                     .map(str::trim)
                     .rfind(|line| !line.is_empty());
                 let status = status.map_or_else(
@@ -245,13 +212,12 @@ impl ProfileLauncher {
     fn values(&self, job: &JobValues) -> Values {
         let profile = &self.profile;
         let seconds = self.time_limit_seconds;
-        // The scheduler ends it later than it ends itself: what it has done by then is pushed.
+        // The scheduler's limit is later than its own, up to which its work is pushed.
         let minutes = profile
             .run_minutes
             .unwrap_or_else(|| seconds.div_ceil(60).saturating_add(15));
         let seconds = seconds.to_string();
         let remote = profile.remote.as_ref().unwrap_or(&self.address);
-        let quote = |words: &[&str]| shlex::try_join(words.iter().copied()).unwrap_or_default();
         let omo = profile.omo.as_str();
         let scratch: Vec<&str> = profile
             .scratch
@@ -272,8 +238,6 @@ impl ProfileLauncher {
         ];
         job_words.extend(["--time-limit", &seconds, "--name", &job.job]);
         job_words.extend(client.chain(scratch.iter().copied()));
-        let of_job =
-            |verb: &str| quote(&[&[omo, "worker", verb, &job.job], scratch.as_slice()].concat());
         [
             ("prompt_file", job.prompt_file.clone()),
             ("branch", job.branch.clone()),
@@ -283,26 +247,25 @@ impl ProfileLauncher {
             ("group", job.group.clone()),
             ("job", job.job.clone()),
             ("brief", job.brief.clone()),
-            // `exec` takes the place of its shell: a signal that ends the job by its first process
-            // ends no other one, and a scheduler that waits for that process waits until the worker
-            // has told its end.
+            // `exec`: a signal to the job's first process reaches the worker, and a scheduler that waits
+            // for that process waits for the worker's report.
             (
                 "worker",
                 format!(
                     "exec {}",
-                    quote(&[&[omo, "worker"], job_words.as_slice()].concat())
+                    quote_words(&[&[omo, "worker"], job_words.as_slice()].concat())
                 ),
             ),
             (
                 "worker_start",
-                quote(&[&[omo, "worker", "start"], job_words.as_slice()].concat()),
+                quote_words(&[&[omo, "worker", "start"], job_words.as_slice()].concat()),
             ),
-            ("worker_cancel", of_job("cancel")),
+            ("worker_cancel", job_command("cancel", omo, job, &scratch)),
             (
                 "worker_list",
-                quote(&[&[omo, "worker", "list"], scratch.as_slice()].concat()),
+                quote_words(&[&[omo, "worker", "list"], scratch.as_slice()].concat()),
             ),
-            ("worker_logs", of_job("logs")),
+            ("worker_logs", job_command("logs", omo, job, &scratch)),
             ("log", job.log.clone()),
             ("minutes", minutes.to_string()),
             ("host", profile.host.clone()),
@@ -311,4 +274,17 @@ impl ProfileLauncher {
         ]
         .into()
     }
+}
+
+fn job_command(verb: &str, omo: &str, job: &JobValues, scratch: &[&str]) -> String {
+    quote_words(&[&[omo, "worker", verb, &job.job], scratch].concat())
+}
+
+fn quote_words(words: &[&str]) -> String {
+    shlex::try_join(words.iter().copied()).unwrap_or_default()
+}
+
+/// Output may hold the words of the command, among them the URL of the remote.
+fn output_text(bytes: Option<Vec<u8>>) -> String {
+    without_credentials(&String::from_utf8_lossy(&bytes.unwrap_or_default()))
 }

@@ -1,5 +1,4 @@
-//! Workers elsewhere: the launchers that start them, their jobs, and the worker at the other end. A run knows of them
-//! only what is here.
+//! Workers elsewhere: the launchers that start them, their jobs, and the worker at the other end.
 
 pub mod branches;
 mod cancellation;

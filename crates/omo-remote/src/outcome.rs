@@ -1,7 +1,7 @@
-//! Consequences of the end of a worker that an engine had: pure rules.
+//! Consequences of the end of a worker: pure rules.
 
 use omo_claude::client_cost::ClientCost;
-use omo_claude::client_end::{FollowUp, ProcessEnd};
+use omo_claude::client_end::{ClientProcessEnd, FollowUp};
 use omo_core::text::sanitize;
 
 use crate::decision::JobOutcome;
@@ -9,35 +9,25 @@ use crate::exchange::WorkerEnd;
 
 const UNMARKED: &str = "no commit on the branch that was pushed carries the step's trailer";
 
-/// End of a worker elsewhere, from its [`JobOutcome`].
 pub struct RemoteEnd {
-    /// In words.
+    /// For a line of the run.
     pub how: String,
-    /// Words for a person who is asked.
+    /// For a person who is asked.
     pub detail: String,
-    /// Consequence for a step that nothing was pushed of.
+    /// For a step without a pushed commit.
     pub follow: FollowUp,
-    /// Cost.
     pub cost: ClientCost,
 }
 
-/// End of a worker in words, and the consequence for the first step that it pushed nothing of.
-/// Whatever it says, only pushed and judged work counts.
+/// Whatever a worker says, only pushed and judged work counts.
 pub fn remote_end(outcome: &JobOutcome, cost: ClientCost) -> RemoteEnd {
     let detail = match outcome {
         JobOutcome::Lost(detail) | JobOutcome::Reported(_, detail) => sanitize(detail, 300),
         JobOutcome::QueueLimit | JobOutcome::TimeUp => String::new(),
     };
-    let with = |what: &str| {
-        if detail.is_empty() {
-            what.to_owned()
-        } else {
-            format!("{what}: {detail}")
-        }
-    };
     let (how, follow) = match outcome {
         JobOutcome::Lost(_) => (
-            with("its engine lost it"),
+            with_detail("its engine lost it", &detail),
             FollowUp::HoldOrAsk("the engine has it no longer, and it had not ended"),
         ),
         JobOutcome::QueueLimit => {
@@ -50,38 +40,39 @@ pub fn remote_end(outcome: &JobOutcome, cost: ClientCost) -> RemoteEnd {
         ),
         JobOutcome::Reported(end, _) => match end {
             WorkerEnd::Pushed => (
-                with("it has pushed its steps"),
+                with_detail("it has pushed its steps", &detail),
                 FollowUp::FailAttempt(UNMARKED),
             ),
             WorkerEnd::TasksLeft => (
-                with("it ended with steps left"),
+                with_detail("it ended with steps left", &detail),
                 FollowUp::FailAttempt("the session ended without a commit for the step"),
             ),
             WorkerEnd::NotPrepared => (
-                with("it could not begin"),
+                with_detail("it could not begin", &detail),
                 FollowUp::HoldOrAsk("the worker could not begin"),
             ),
-            WorkerEnd::UsageLimit { until } => {
-                (with("it met a limit of use"), FollowUp::WaitUntil(*until))
-            }
+            WorkerEnd::UsageLimit { until } => (
+                with_detail("it met a limit of use", &detail),
+                FollowUp::WaitUntil(*until),
+            ),
             WorkerEnd::BudgetSpent => (
-                with("it had spent its budget"),
+                with_detail("it had spent its budget", &detail),
                 FollowUp::Ask("the session spent its budget"),
             ),
             WorkerEnd::ApiFailed => (
-                with("the API failed"),
+                with_detail("the API failed", &detail),
                 FollowUp::HoldOrAsk("the API failed"),
             ),
             WorkerEnd::TimedOut => (
-                with("its time was up"),
+                with_detail("its time was up", &detail),
                 FollowUp::FailAttempt("the session's time was up"),
             ),
             WorkerEnd::Stopped => (
-                with("it was stopped"),
+                with_detail("it was stopped", &detail),
                 FollowUp::HoldOrAsk("the session was stopped"),
             ),
             WorkerEnd::Killed => (
-                with("its client was killed"),
+                with_detail("its client was killed", &detail),
                 FollowUp::HoldOrAsk("the session was killed"),
             ),
         },
@@ -94,22 +85,29 @@ pub fn remote_end(outcome: &JobOutcome, cost: ClientCost) -> RemoteEnd {
     }
 }
 
-/// The end of a command that ran as long as its worker. It proves nothing, however it ended; it is not told of a budget,
-/// and tells no cost.
-pub fn process_end(process: &ProcessEnd) -> RemoteEnd {
+fn with_detail(text: &str, detail: &str) -> String {
+    if detail.is_empty() {
+        text.to_owned()
+    } else {
+        format!("{text}: {detail}")
+    }
+}
+
+/// End of an attached command. It proves nothing; no budget and no cost is known.
+pub fn process_end(process: &ClientProcessEnd) -> RemoteEnd {
     let (how, follow) = match process {
-        ProcessEnd {
+        ClientProcessEnd {
             not_started: Some(why),
             ..
         } => (
             format!("the command never began: {}", sanitize(why, 200)),
             FollowUp::Ask("the command of --launcher could not be started"),
         ),
-        ProcessEnd { stopped: true, .. } => (
+        ClientProcessEnd { stopped: true, .. } => (
             "the command was stopped".to_owned(),
             FollowUp::Hold("the command of --launcher was stopped"),
         ),
-        ProcessEnd {
+        ClientProcessEnd {
             timed_out: true, ..
         } => (
             "the command's time was up".to_owned(),
@@ -117,14 +115,14 @@ pub fn process_end(process: &ProcessEnd) -> RemoteEnd {
                 "the session's time was up, and no commit on its branch carries the step's trailer",
             ),
         ),
-        ProcessEnd {
+        ClientProcessEnd {
             signal: Some(signal),
             ..
         } => (
             format!("the command was killed with signal {signal}"),
             FollowUp::Hold("the command of --launcher was killed"),
         ),
-        ProcessEnd {
+        ClientProcessEnd {
             status: Some(status),
             ..
         } => (
@@ -155,8 +153,8 @@ mod tests {
 
     #[test]
     fn no_end_of_a_command_passes_anything() {
-        let end = ProcessEnd::default();
-        let status = |status| ProcessEnd {
+        let end = ClientProcessEnd::default();
+        let status = |status| ClientProcessEnd {
             status: Some(status),
             ..end.clone()
         };
@@ -167,7 +165,7 @@ mod tests {
             );
         }
         assert!(matches!(
-            process_end(&ProcessEnd {
+            process_end(&ClientProcessEnd {
                 timed_out: true,
                 ..end.clone()
             })
@@ -175,11 +173,11 @@ mod tests {
             FollowUp::FailAttempt(_)
         ));
         for process in [
-            ProcessEnd {
+            ClientProcessEnd {
                 signal: Some(9),
                 ..end.clone()
             },
-            ProcessEnd {
+            ClientProcessEnd {
                 stopped: true,
                 ..end.clone()
             },
@@ -189,13 +187,13 @@ mod tests {
                 "{process:?}"
             );
         }
-        let lost = ProcessEnd {
+        let lost = ClientProcessEnd {
             not_started: Some("no ssh".to_owned()),
             ..end.clone()
         };
         assert!(matches!(process_end(&lost).follow, FollowUp::Ask(_)));
         assert_eq!(process_end(&lost).how, "the command never began: no ssh");
-        let cut = ProcessEnd {
+        let cut = ClientProcessEnd {
             complaint: "Connection refused".to_owned(),
             ..status(255)
         };

@@ -1,19 +1,18 @@
-//! Partners of a run that an engine runs workers with: scheduler and remote repository.
+//! Partners of a run with workers elsewhere: scheduler and remote repository.
 
 use serde::{Deserialize, Serialize};
 
-/// Partner of a run: remote or engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum WorkerPeer {
-    /// The remote repository, which has what workers push and say.
+    /// The remote, with what workers push.
     Remote,
-    /// The engine, through the command `status` of its launcher.
+    /// The engine, by `status` of its launcher.
     Engine,
 }
 
 impl WorkerPeer {
-    /// Name in a row of a table, such as `remote`.
+    /// In a table, such as `remote`.
     pub fn short_name(self) -> &'static str {
         match self {
             Self::Remote => "remote",
@@ -21,7 +20,7 @@ impl WorkerPeer {
         }
     }
 
-    /// Name in a sentence, such as `the remote repository`.
+    /// In a sentence, such as `the remote repository`.
     pub fn describe(self) -> &'static str {
         match self {
             Self::Remote => "the remote repository",

@@ -1,8 +1,6 @@
-//! Launchers as profiles: the commands that start, cancel and ask about a worker, and how many of them, how long and how
-//! often. Those that omo brings are a file beside this one; the user's configuration adds to them, and no repository
-//! does.
+//! Launcher profiles: commands and bounds of workers. The user's configuration adds to those that omo brings.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use omo_state::config::launcher_toml::{self, LauncherTable, is_launcher_name};
@@ -11,38 +9,34 @@ use serde::{Deserialize, Serialize};
 use crate::template::LauncherTemplate;
 
 const SHIPPED: &str = include_str!("launchers.toml");
-/// The job that a worker of `kubernetes` runs as, where its user's configuration names no other file.
+/// Default `input` of `kubernetes`.
 pub const KUBERNETES_JOB: &str = include_str!("kubernetes-job.yaml");
-/// Default of `at_once`.
 const AT_ONCE: u32 = 16;
-/// Default of `queue_minutes`: a day.
+/// A day.
 const QUEUE_MINUTES: u32 = 24 * 60;
-/// Default of `poll_seconds`.
 const POLL_SECONDS: u32 = 5;
 
-/// `[launcher.NAME]` of `config.toml`: commands that hand workers to an engine. Recorded with the
-/// run: later changes of the configuration change no run that goes on.
+/// `[launcher.NAME]` of `config.toml`, recorded with the run: later changes affect no running run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct LauncherProfile {
-    /// Name of the launcher, such as `slurm`.
+    /// Such as `slurm`; empty for [`Self::of_command`].
     pub name: String,
-    /// Command that starts a worker, and ends once the engine has it, such as `sbatch`.
+    /// Starts a worker, and ends once the engine has it, such as `sbatch`.
     pub start: String,
-    /// Command that ends a worker, also one that waits, such as `scancel`.
+    /// Ends a worker, also a queued one, such as `scancel`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cancel: Option<String>,
-    /// Command that lists the workers of the engine, a line each with name and state, such as
-    /// `squeue`.
+    /// Lists workers, a line each with name and state, such as `squeue`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub status: Option<String>,
-    /// Command that prints the output of a worker, such as `tail`.
+    /// Prints the output of a worker, such as `tail`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub logs: Option<String>,
-    /// Standard input of `start`: a text with placeholders.
+    /// `stdin` of `start`: a text with placeholders.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub input: Option<String>,
-    /// The address of the remote repository as the worker reaches it, where that is another one than here.
+    /// URL of the remote as the worker reaches it, where it differs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub remote: Option<String>,
     /// `{host}`.
@@ -51,27 +45,27 @@ pub struct LauncherProfile {
     pub options: String,
     /// `{image}`.
     pub image: String,
-    /// The program omo where the worker runs.
+    /// The program `omo` there.
     pub omo: String,
-    /// The client there, where it is not `claude` on its PATH.
+    /// The client there, where it is not `claude` on its `PATH`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub client: Option<String>,
-    /// The folder there for clones, where it is not in the one for temporary files.
+    /// Folder for clones there, other than that for temporary files.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scratch: Option<String>,
-    /// Maximum of workers queued or at work at once.
+    /// Maximum of queued and running workers.
     pub at_once: u32,
-    /// For so long a worker may wait in the queue, in minutes.
+    /// Maximum in the queue.
     pub queue_minutes: u32,
-    /// For so long it may run, in minutes; `None` for the time limit of the run.
+    /// `None` for the time limit of the run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub run_minutes: Option<u32>,
-    /// Pause between two questions to the engine and the remote repository, in seconds.
+    /// Between two looks at the engine and the remote.
     pub poll_seconds: u32,
 }
 
 impl LauncherProfile {
-    /// The profile of a bare command, which runs as long as its worker does: a `start` alone.
+    /// A bare command as `start`, which runs as long as its worker.
     pub fn of_command(template: &str) -> Self {
         Self {
             start: template.to_owned(),
@@ -79,7 +73,7 @@ impl LauncherProfile {
         }
     }
 
-    /// A `start` that runs as long as its worker does.
+    /// `start` runs as long as the worker.
     pub fn is_attached(&self) -> bool {
         self.name.is_empty()
     }
@@ -89,7 +83,6 @@ impl LauncherProfile {
     }
 }
 
-/// Failure to find a [`LauncherProfile`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct ProfileError {
@@ -98,12 +91,8 @@ pub struct ProfileError {
     pub hint: &'static str,
 }
 
-/// Finds a launcher by its name, in what the user's configuration says and in what omo brings. `read_file` gives the text
-/// of a file that the configuration names; `own_program` is this very program, which a launcher like `local` starts.
-///
-/// # Errors
-///
-/// There is none of that name, or something in it cannot be used.
+/// Launcher of the user's configuration or of omo. `read_file` reads a file that the configuration names; a launcher
+/// like `local` starts `own_program`.
 pub fn find_profile(
     name: &str,
     configured: &BTreeMap<String, LauncherTable>,
@@ -111,30 +100,17 @@ pub fn find_profile(
     read_file: impl Fn(&str) -> Result<String, String>,
 ) -> Result<LauncherProfile, ProfileError> {
     let shipped = launcher_toml::parse(SHIPPED).unwrap_or_default();
-    let unknown = || {
-        let known: std::collections::BTreeSet<&String> =
-            shipped.keys().chain(configured.keys()).collect();
-        let known: Vec<&str> = known.into_iter().map(String::as_str).collect();
-        let message = format!(
-            "there is no launcher called `{name}`; there are {}",
-            known.join(", ")
-        );
-        ProfileError {
-            message,
-            hint: "name one of these, or write [launcher.NAME] into your config.toml",
-        }
-    };
     let own = configured.get(name);
     let like = own
         .and_then(|own| own.texts.get("like"))
         .map_or(name, String::as_str);
     let base = shipped.get(like);
     if own.is_none() && base.is_none() || !is_launcher_name(name) {
-        return Err(unknown());
+        return Err(unknown_launcher(name, &shipped, configured));
     }
     if let (Some(_), None, true) = (own, base, like != name) {
-        let known: Vec<&str> = shipped.keys().map(String::as_str).collect();
-        let why = format!("is one of {}, which omo brings", known.join(", "));
+        let names: Vec<&str> = shipped.keys().map(String::as_str).collect();
+        let why = format!("is one of {}, which omo brings", names.join(", "));
         return Err(invalid(name, "like", &why));
     }
     let mut table = base.cloned().unwrap_or_default();
@@ -151,6 +127,25 @@ pub fn find_profile(
     build(name, like, &table, read_file)
 }
 
+fn unknown_launcher(
+    name: &str,
+    shipped: &BTreeMap<String, LauncherTable>,
+    configured: &BTreeMap<String, LauncherTable>,
+) -> ProfileError {
+    let names: BTreeSet<&str> = shipped
+        .keys()
+        .chain(configured.keys())
+        .map(String::as_str)
+        .collect();
+    ProfileError {
+        message: format!(
+            "there is no launcher called `{name}`; there are {}",
+            names.into_iter().collect::<Vec<_>>().join(", ")
+        ),
+        hint: "name one of these, or write [launcher.NAME] into your config.toml",
+    }
+}
+
 fn invalid(name: &str, setting: &str, why: &str) -> ProfileError {
     let message = format!("`launcher.{name}.{setting}` {why}");
     ProfileError {
@@ -159,10 +154,26 @@ fn invalid(name: &str, setting: &str, why: &str) -> ProfileError {
     }
 }
 
-/// Placeholders that let a worker find its work, such as `{worker}`.
-fn hands_work_over(named: &[&str]) -> bool {
-    let has = |placeholder| named.contains(&placeholder);
-    has("worker") || has("worker_start") || has("branch") && has("brief")
+/// `true` where placeholders such as `{worker}` let a worker find its work.
+fn hands_work_over(placeholders: &[&str]) -> bool {
+    placeholders.contains(&"worker")
+        || placeholders.contains(&"worker_start")
+        || placeholders.contains(&"branch") && placeholders.contains(&"brief")
+}
+
+/// A command of a profile, with the placeholders that it names.
+fn command(
+    name: &str,
+    table: &LauncherTable,
+    key: &str,
+) -> Result<(Option<String>, Vec<&'static str>), ProfileError> {
+    let Some(template) = table.texts.get(key) else {
+        return Ok((None, Vec::new()));
+    };
+    match LauncherTemplate::parse(template) {
+        Ok(parsed) => Ok((Some(template.clone()), parsed.placeholders())),
+        Err(error) => Err(invalid(name, key, &format!("cannot be used: {error}"))),
+    }
 }
 
 fn build(
@@ -171,17 +182,8 @@ fn build(
     table: &LauncherTable,
     read_file: impl Fn(&str) -> Result<String, String>,
 ) -> Result<LauncherProfile, ProfileError> {
-    let text = |key: &str| table.texts.get(key).cloned();
-    let number = |key: &str| table.numbers.get(key).copied();
-    // A command, with the placeholders that it names.
-    let command = |key: &str| match text(key) {
-        Some(template) => match LauncherTemplate::parse(&template) {
-            Ok(parsed) => Ok((Some(template), parsed.placeholders())),
-            Err(error) => Err(invalid(name, key, &format!("cannot be used: {error}"))),
-        },
-        None => Ok((None, Vec::new())),
-    };
-    let options = text("options").unwrap_or_default();
+    let LauncherTable { texts, numbers } = table;
+    let options = texts.get("options").cloned().unwrap_or_default();
     if shlex::split(&options).is_none() {
         return Err(invalid(
             name,
@@ -189,9 +191,9 @@ fn build(
             "cannot be used: a quotation mark in it is not closed",
         ));
     }
-    let input = match text("input") {
+    let input = match texts.get("input") {
         Some(file) => Some(
-            read_file(&file)
+            read_file(file)
                 .map_err(|why| invalid(name, "input", &format!("cannot be read: {why}")))?,
         ),
         None => (like == "kubernetes").then(|| KUBERNETES_JOB.to_owned()),
@@ -201,7 +203,7 @@ fn build(
             .map_err(|error| invalid(name, "input", &format!("cannot be used: {error}")))?,
         None => Vec::new(),
     };
-    let (start, in_start) = command("start")?;
+    let (start, in_start) = command(name, table, "start")?;
     let start = start.ok_or_else(|| invalid(name, "start", "has to be set in your config.toml"))?;
     if !hands_work_over(&[in_start, in_input].concat()) {
         let where_else = if input.is_some() {
@@ -217,41 +219,49 @@ fn build(
             ),
         ));
     }
-    let (cancel, in_cancel) = command("cancel")?;
-    // Without that it could end others, or every job of its user.
-    let names_one = in_cancel
+    let (cancel, in_cancel) = command(name, table, "cancel")?;
+    // Otherwise it could end others, or every job of its user.
+    let names_a_worker = in_cancel
         .iter()
         .any(|named| ["job", "worker_cancel", "branch", "brief"].contains(named));
-    if cancel.is_some() && !names_one {
+    if cancel.is_some() && !names_a_worker {
         let why = "does not say which worker is to be ended: {job} is missing in it, and so is what takes its place, \
                    {worker_cancel}, {branch} or {brief}";
         return Err(invalid(name, "cancel", why));
     }
-    for needed in [("ssh", "host"), ("kubernetes", "image")] {
-        if needed.0 == like
-            && text(needed.1).is_none_or(|value| value.is_empty() || value.starts_with('-'))
+    for (launcher, setting) in [("ssh", "host"), ("kubernetes", "image")] {
+        if launcher == like
+            && texts
+                .get(setting)
+                .is_none_or(|value| value.is_empty() || value.starts_with('-'))
         {
-            return Err(invalid(name, needed.1, "has to be set in your config.toml"));
+            return Err(invalid(name, setting, "has to be set in your config.toml"));
         }
     }
     Ok(LauncherProfile {
         name: name.to_owned(),
         start,
         cancel,
-        status: command("status")?.0,
-        logs: command("logs")?.0,
+        status: command(name, table, "status")?.0,
+        logs: command(name, table, "logs")?.0,
         input,
-        remote: text("remote"),
-        host: text("host").unwrap_or_default(),
+        remote: texts.get("remote").cloned(),
+        host: texts.get("host").cloned().unwrap_or_default(),
         options,
-        image: text("image").unwrap_or_default(),
-        omo: text("omo").unwrap_or_else(|| "omo".to_owned()),
-        client: text("client"),
-        scratch: text("scratch"),
-        at_once: number("at_once").unwrap_or(AT_ONCE),
-        queue_minutes: number("queue_minutes").unwrap_or(QUEUE_MINUTES),
-        run_minutes: number("run_minutes"),
-        poll_seconds: number("poll_seconds").unwrap_or(POLL_SECONDS),
+        image: texts.get("image").cloned().unwrap_or_default(),
+        omo: texts
+            .get("omo")
+            .cloned()
+            .unwrap_or_else(|| "omo".to_owned()),
+        client: texts.get("client").cloned(),
+        scratch: texts.get("scratch").cloned(),
+        at_once: numbers.get("at_once").copied().unwrap_or(AT_ONCE),
+        queue_minutes: numbers
+            .get("queue_minutes")
+            .copied()
+            .unwrap_or(QUEUE_MINUTES),
+        run_minutes: numbers.get("run_minutes").copied(),
+        poll_seconds: numbers.get("poll_seconds").copied().unwrap_or(POLL_SECONDS),
     })
 }
 

@@ -1,4 +1,4 @@
-//! Starts under way: a launcher may take a minute and a half for one, in which its run goes on.
+//! Starts under way: one may take a minute and a half, while its run goes on.
 
 use std::collections::BTreeSet;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -11,8 +11,7 @@ use crate::follow::COMMANDS_AT_ONCE;
 use crate::job::JobValues;
 use crate::launcher::{CommandFailure, Launcher};
 
-/// Worker that [`Launcher::start`](crate::launcher::Launcher::start) has refused, as far as its
-/// command says.
+/// A failed [`Launcher::start`](crate::launcher::Launcher::start).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
     /// Words about the failure.
@@ -23,12 +22,11 @@ pub struct Refusal {
 
 type EndedStart = (JobValues, Result<(), Refusal>);
 
-/// Calls of `Launcher::start` under way.
 #[derive(Debug)]
 pub struct Starts {
     under_way: BTreeSet<String>,
     sender: Sender<EndedStart>,
-    /// Behind a lock that is never taken: it only makes what holds this `Sync`.
+    /// In a lock that is never taken, which makes the struct `Sync`.
     ended: Mutex<Receiver<EndedStart>>,
 }
 
@@ -44,19 +42,17 @@ impl Default for Starts {
 }
 
 impl Starts {
-    /// Begins to start a worker.
     pub fn begin(&mut self, launcher: &Arc<impl Launcher + 'static>, job: JobValues) {
         self.under_way.insert(job.job.clone());
         let (launcher, sender) = (Arc::clone(launcher), self.sender.clone());
         std::thread::spawn(move || {
             let started = launcher.start(&job).map(drop);
             let started = started.map_err(|failure| end_refused(&*launcher, &job, failure));
-            // A run may be driven no longer.
+            // The receiver is gone once the run is driven no longer.
             let _ = sender.send((job, started));
         });
     }
 
-    /// A start that has ended.
     pub fn next_ended(&mut self) -> Option<EndedStart> {
         let ended = self
             .ended
@@ -68,18 +64,16 @@ impl Starts {
         Some(ended)
     }
 
-    /// A start that is under way.
     pub fn is_under_way(&self, job: &str) -> bool {
         self.under_way.contains(job)
     }
 
-    /// Starts that there is room for.
     pub fn room(&self) -> usize {
         COMMANDS_AT_ONCE.saturating_sub(self.under_way.len())
     }
 }
 
-/// Has a worker ended whose start failed: what was refused, or took too long, may have been taken all the same.
+/// Cancels a failed start: the job may have been taken all the same.
 fn end_refused(launcher: &dyn Launcher, values: &JobValues, failure: CommandFailure) -> Refusal {
     let CommandFailure {
         why: how,
@@ -90,7 +84,7 @@ fn end_refused(launcher: &dyn Launcher, values: &JobValues, failure: CommandFail
         Err(_) if is_listed(launcher, &values.job) => {
             launcher.cancel(values).err().map(|failure| failure.why)
         }
-        // One that is refused while its scheduler is away was most likely never there, and is not told of.
+        // Refused while its scheduler is away: most likely it was never there.
         Ok(()) | Err(_) => None,
     };
     Refusal {

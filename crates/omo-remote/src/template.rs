@@ -1,5 +1,4 @@
-//! The commands of a launcher, which hand a worker to an engine that runs it somewhere else, as their user wrote them:
-//! templates that are split into words as a shell splits them, and that no shell ever runs.
+//! Commands of a launcher as templates: split into words as by a shell, and run by none.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -9,77 +8,65 @@ use omo_state::search_path::SearchPath;
 
 /// Names that a template may have in braces.
 pub const PLACEHOLDERS: [&str; 18] = [
-    // File with the prompt, which comes through standard input as well.
+    // Also the `stdin`.
     "prompt_file",
-    // Branch that the session commits to, and the commit that it begins at.
     "branch",
     "base",
-    // Folder of the session on this machine.
+    // Of the session, on this machine.
     "worktree",
     "run",
     "group",
-    // Name of the worker at its scheduler, chosen before it is started, and never used again.
+    // Unique, and chosen before the start.
     "job",
-    // Commit that holds the brief of the worker.
+    // Commit.
     "brief",
-    // Command of the worker, quoted for a shell, whose place it takes.
+    // Quoted for a shell, whose place it takes.
     "worker",
-    // Commands that start a worker in the background, end it, list all of them, and print what one has said.
+    // In the background.
     "worker_start",
     "worker_cancel",
     "worker_list",
     "worker_logs",
-    // File of the run on this machine that may take what the worker prints.
+    // On this machine.
     "log",
-    // Time limit of the worker.
     "minutes",
-    // Settings of the launcher. The last one is split into words where it is a word of its own.
+    // Settings of the launcher. `{options}` as a word of its own is split into words.
     "host",
     "image",
     OPTIONS,
 ];
 const OPTIONS: &str = "options";
-/// Placeholders that a command which runs as long as its worker can be given.
+/// Placeholders of a command that runs as long as its worker.
 const ATTACHED: [&str; 6] = ["prompt_file", "branch", "base", "worktree", "run", "group"];
 
-/// Values of placeholders; one without a value is empty.
+/// A missing value is empty.
 pub type Values = BTreeMap<&'static str, String>;
 
 fn value_of<'v>(values: &'v Values, placeholder: &str) -> &'v str {
     values.get(placeholder).map_or("", String::as_str)
 }
 
-/// Fault of a [`LauncherTemplate`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LauncherError {
-    /// There is nothing in it.
     #[error("it is empty")]
     Empty,
-    /// A quotation mark is not closed, or it ends with a backslash.
+    /// A quotation mark is not closed, or a backslash is last.
     #[error("a quotation mark in it is not closed")]
     Unclosed,
-    /// A brace is not closed, or closes nothing.
+    /// An unmatched brace.
     #[error("a brace in `{0}` has no other one; a brace itself is written twice")]
     Brace(String),
-    /// Nothing of this name can be filled in.
+    /// An unknown placeholder.
     #[error("{{{}}} is not known; there are {}", .0, PLACEHOLDERS.map(|name| format!("{{{name}}}")).join(", "))]
     Unknown(String),
-    /// The program itself is a placeholder.
     #[error("it has to begin with a program")]
     NoProgram,
-    /// Placeholder that needs a launcher of the configuration, which starts workers in the
-    /// background.
+    /// Only for a launcher of `config.toml`, which starts workers in the background.
     #[error("{{{0}}} can stand only in a launcher of your config.toml")]
     ForProfile(&'static str),
-    /// A value for a placeholder within a longer word has letters that the shell at the other end could take for
-    /// something else.
+    /// A value within a longer word that the shell at the other end could take for something else.
     #[error("`{value}` cannot stand within `{word}`; let it be a word of its own")]
-    Unsafe {
-        /// The word of the template.
-        word: String,
-        /// Value of the placeholder.
-        value: String,
-    },
+    Unsafe { word: String, value: String },
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -120,20 +107,18 @@ impl LauncherTemplate {
         }
     }
 
-    /// Refuses placeholders that a command which runs as long as its worker cannot be given.
-    ///
-    /// # Errors
-    ///
-    /// The first of the others.
+    /// Refuses placeholders other than `ATTACHED`.
     pub fn require_attached(&self) -> Result<(), LauncherError> {
-        let other = self
+        match self
             .placeholders()
             .into_iter()
-            .find(|found| !ATTACHED.contains(found));
-        other.map_or(Ok(()), |found| Err(LauncherError::ForProfile(found)))
+            .find(|placeholder| !ATTACHED.contains(placeholder))
+        {
+            None => Ok(()),
+            Some(placeholder) => Err(LauncherError::ForProfile(placeholder)),
+        }
     }
 
-    /// Placeholders, in order.
     pub fn placeholders(&self) -> Vec<&'static str> {
         self.words
             .iter()
@@ -142,11 +127,7 @@ impl LauncherTemplate {
             .collect()
     }
 
-    /// Checks a text with placeholders, and gives what it names.
-    ///
-    /// # Errors
-    ///
-    /// A brace in it is not closed, or names nothing.
+    /// Placeholders of a text.
     pub fn parse_text(text: &str) -> Result<Vec<&'static str>, LauncherError> {
         Ok(split_placeholders(text)?
             .iter()
@@ -154,30 +135,18 @@ impl LauncherTemplate {
             .collect())
     }
 
-    /// A text with these values in it, each as it stands within the quotation marks of a JSON string.
-    ///
-    /// # Errors
-    ///
-    /// As [`LauncherTemplate::parse_text`].
+    /// Fills in a text, such as YAML: values as within the quotation marks of a JSON string.
     pub fn fill_text(text: &str, values: &Values) -> Result<String, LauncherError> {
-        let in_json = |value: &str| {
-            let quoted = serde_json::Value::from(value).to_string();
-            quoted
-                .strip_prefix('"')
-                .and_then(|rest| rest.strip_suffix('"'))
-                .unwrap_or_default()
-                .to_owned()
-        };
         let pieces = split_placeholders(text)?
             .into_iter()
             .map(|piece| match piece {
                 TemplatePiece::Text(text) => text,
-                TemplatePiece::Value(placeholder) => in_json(value_of(values, placeholder)),
+                TemplatePiece::Value(placeholder) => escape_json(value_of(values, placeholder)),
             });
         Ok(pieces.collect())
     }
 
-    /// The words of the command, with these values in them; the first is the program.
+    /// Words of the command; the first is the program.
     pub fn fill(&self, values: &Values) -> Result<Vec<String>, LauncherError> {
         let mut filled = Vec::new();
         for (word, pieces) in &self.words {
@@ -202,7 +171,16 @@ impl LauncherTemplate {
     }
 }
 
-/// Value of a piece of a longer word. That word may be a command for the shell of another machine.
+fn escape_json(value: &str) -> String {
+    let quoted = serde_json::Value::from(value).to_string();
+    quoted
+        .strip_prefix('"')
+        .and_then(|rest| rest.strip_suffix('"'))
+        .unwrap_or_default()
+        .to_owned()
+}
+
+/// The word may be a command for the shell of another machine: only harmless letters.
 fn fill_within_word(
     word: &str,
     piece: &TemplatePiece,
@@ -212,8 +190,11 @@ fn fill_within_word(
         TemplatePiece::Text(text) => return Ok(text.clone()),
         TemplatePiece::Value(placeholder) => value_of(values, placeholder),
     };
-    let means_itself = |letter: char| letter.is_ascii_alphanumeric() || "._-/".contains(letter);
-    if !value.is_empty() && value.chars().all(means_itself) {
+    if !value.is_empty()
+        && value
+            .chars()
+            .all(|letter| letter.is_ascii_alphanumeric() || "._-/".contains(letter))
+    {
         return Ok(value.to_owned());
     }
     Err(LauncherError::Unsafe {
@@ -222,12 +203,7 @@ fn fill_within_word(
     })
 }
 
-/// The program of a template and its arguments, with these values in them. A program that is named by a path lies where
-/// the project does, and another one on the PATH.
-///
-/// # Errors
-///
-/// The template cannot be filled in, or there is no such program; in words.
+/// Program and arguments of a template. A path is relative to the project `root`; a name is looked up on `PATH`.
 pub fn find_command(
     template: &str,
     root: &Path,
@@ -236,17 +212,17 @@ pub fn find_command(
     let words = LauncherTemplate::parse(template).and_then(|launcher| launcher.fill(values));
     let mut words = words.map_err(|error| error.to_string())?.into_iter();
     let program = words.next().unwrap_or_default();
-    let found = if program.contains(['/', '\\']) {
+    let program_file = if program.contains(['/', '\\']) {
         Some(root.join(&program))
     } else {
         SearchPath::from_process().find(&program)
     };
-    let found = found.ok_or_else(|| format!("no `{}` is on the PATH", sanitize(&program, 60)))?;
-    Ok((found, words.collect()))
+    let program_file =
+        program_file.ok_or_else(|| format!("no `{}` is on the PATH", sanitize(&program, 60)))?;
+    Ok((program_file, words.collect()))
 }
 
 fn split_placeholders(word: &str) -> Result<Vec<TemplatePiece>, LauncherError> {
-    let brace = || LauncherError::Brace(word.to_owned());
     let (mut pieces, mut text, mut rest) = (Vec::new(), String::new(), word);
     while let Some(at) = rest.find(['{', '}']) {
         let (before, from) = rest.split_at(at);
@@ -259,14 +235,15 @@ fn split_placeholders(word: &str) -> Result<Vec<TemplatePiece>, LauncherError> {
         let (name, after) = from
             .strip_prefix('{')
             .and_then(|from| from.split_once('}'))
-            .ok_or_else(brace)?;
+            .ok_or_else(|| LauncherError::Brace(word.to_owned()))?;
         if !text.is_empty() {
             pieces.push(TemplatePiece::Text(std::mem::take(&mut text)));
         }
-        let known = PLACEHOLDERS.into_iter().find(|known| *known == name);
-        pieces.push(TemplatePiece::Value(
-            known.ok_or_else(|| LauncherError::Unknown(name.to_owned()))?,
-        ));
+        let placeholder = PLACEHOLDERS
+            .into_iter()
+            .find(|placeholder| *placeholder == name)
+            .ok_or_else(|| LauncherError::Unknown(name.to_owned()))?;
+        pieces.push(TemplatePiece::Value(placeholder));
         rest = after;
     }
     text.push_str(rest);

@@ -1,6 +1,5 @@
-//! One trivial worker, handed to a launcher to see whether it works from end to end: the remote takes branches, the
-//! scheduler takes the worker, the worker finds its brief and its client, and what it commits comes back. Nothing of the
-//! project goes there, and nothing of it is left.
+//! A trivial worker that shows whether a launcher works from end to end: remote, scheduler, brief, client, commit.
+//! Nothing of the project goes there, and nothing of the trial is left.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -23,71 +22,55 @@ use crate::job::{JobValues, SubmittedWorker};
 use crate::launcher::{Launcher, ProfileLauncher};
 use crate::profile::LauncherProfile;
 
-/// File that the worker's client is asked for, and its content.
 const ASKED_FILE: &str = "omo-doctor.txt";
 const ASKED_TEXT: &str = "ok";
-/// Budget of the client, in millionths of a US dollar.
+/// Budget of the client: half a dollar.
 const BUDGET_MICROS: u64 = 500_000;
 const CLIENT_SECONDS: u32 = 180;
-/// Maximum time in the queue, in minutes: someone waits for this.
+/// Someone waits for this.
 const MAX_QUEUE_MINUTES: u32 = 10;
-/// Failures of `status` in a row.
+/// In a row.
 const MAX_STATUS_FAILURES: u32 = 3;
-/// Last lines of the worker's log that are shown with a failure.
 const LOG_LINES: usize = 12;
 const LOG_LINE_CHARS: usize = 200;
-/// Pause between two questions whether the trial is still wanted.
 const SLICE: Duration = Duration::from_millis(100);
+const QUEUED: &str = "has it in its queue";
 
-/// Trial of a launcher, for `omo doctor`.
+/// For `omo doctor`.
 #[derive(Clone, Copy, Debug)]
 pub struct LauncherTrial<'t> {
-    /// The project, whose remote repository is used.
     pub root: &'t Path,
-    /// Repository of the trial.
     pub repository: &'t GitRepository,
-    /// A folder on the file system that the logs of runs are on.
+    /// On the file system of the runs' logs.
     pub log_folder: &'t Path,
-    /// The launcher.
     pub profile: &'t LauncherProfile,
-    /// Name of the remote repository.
     pub remote_name: &'t str,
-    /// The environment that the commands of the launcher get.
+    /// Environment of the launcher's commands.
     pub variables: &'t [(OsString, OsString)],
-    /// The time.
     pub now: fn() -> Timestamp,
 }
 
-/// Step of a [`LauncherTrial`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TrialStep {
-    /// Place of the trial.
     pub place: TrialPlace,
-    /// In words.
     pub what: String,
 }
 
-/// A place in which something of a trial happens.
+/// Place of a step or a failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TrialPlace {
-    /// On this machine, before anything was asked of another.
+    /// On this machine.
     Here,
-    /// At the remote repository, asked from here.
     Remote,
-    /// At the engine, which was asked from here.
     Engine,
-    /// In the queue of the engine.
     Queue,
-    /// In the worker, at the other end.
     Worker,
-    /// In the worker's client.
     Client,
-    /// Nowhere: the launcher works, and this of it does not, or could not be seen.
+    /// The launcher works, except for this.
     Note,
 }
 
 impl TrialPlace {
-    /// Name in a line, such as `queue`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Here => "here",
@@ -101,14 +84,11 @@ impl TrialPlace {
     }
 }
 
-/// Failure of a [`LauncherTrial`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TrialFailure {
-    /// Place of the failure.
     pub place: TrialPlace,
-    /// Reason.
     pub why: String,
-    /// The last lines that the worker has said, where the launcher has a command for that.
+    /// Last lines of `logs`.
     pub log: Vec<String>,
 }
 
@@ -146,11 +126,7 @@ struct TrialWorker {
 type Tell<'t> = &'t mut dyn FnMut(TrialPlace, String);
 
 impl LauncherTrial<'_> {
-    /// Starts the worker, and follows it until it has ended; asks `goes_on` all the while, and tells each step.
-    ///
-    /// # Errors
-    ///
-    /// The launcher does not work, or `goes_on` said no.
+    /// Starts the worker and follows it to its end, while `goes_on`; tells each step.
     pub fn run(
         &self,
         goes_on: &mut dyn FnMut() -> bool,
@@ -194,7 +170,7 @@ impl LauncherTrial<'_> {
             log: last_lines(&launcher, &values),
             ..failure
         });
-        // Also where it has ended: the command is part of what is tried, and some schedulers keep what has ended.
+        // Also after its end: `cancel` is part of the trial, and some schedulers keep finished workers.
         sight.follower.cancel(&launcher, vec![values.clone()]);
         if let (Some(why), Ok(())) = (sight.follower.cancel_failure(&values.job), &followed) {
             tell(
@@ -203,8 +179,7 @@ impl LauncherTrial<'_> {
             );
         }
         if followed.is_err() {
-            // A wait for the end of the worker, so that it pushes nothing once its branches are
-            // removed.
+            // The worker must push nothing once its branches are removed.
             while let Ok(None) = sight.look(true, &mut |_, _| ()) {
                 std::thread::sleep(launcher.profile.poll_interval());
             }
@@ -225,7 +200,7 @@ impl LauncherTrial<'_> {
         followed
     }
 
-    /// A brief with one task, on a commit of its own that holds nothing of the project.
+    /// A brief with one task, on a commit without anything of the project.
     fn write_brief(&self) -> Result<TrialWorker, TrialFailure> {
         let id = random_letters(8).map_err(|error| TrialFailure::here(&error))?;
         let run = format!("doctor-{id}");
@@ -310,41 +285,40 @@ impl LauncherTrial<'_> {
             return Err(failure);
         }
         self.require_work(remote, beginning, values)?;
-        // A worker may be quicker than that command fails often enough.
+        // A worker may end before `status` fails often enough.
         sight.require_status()?;
         tell(
             TrialPlace::Remote,
             "has the commit that was asked for".to_owned(),
         );
-        sight
-            .weaknesses()
-            .into_iter()
-            .for_each(|weakness| tell(TrialPlace::Note, weakness));
+        for weakness in sight.weaknesses() {
+            tell(TrialPlace::Note, weakness);
+        }
         Ok(())
     }
 
-    /// Check that the reported work is on the remote, and is what was asked for.
+    /// The reported work is on the remote, and is what was asked for.
     fn require_work(
         &self,
         remote: Remote,
         beginning: &str,
         values: &JobValues,
     ) -> Result<(), TrialFailure> {
-        let there = remote.branches(beginning)?;
-        let tip = there
+        let branches = remote.branches(beginning)?;
+        let tip = branches
             .iter()
             .find(|(name, _)| *name == values.branch)
-            .map(|(_, commit)| commit.as_str());
-        let missing = || {
-            TrialFailure::new(
-                TrialPlace::Worker,
-                "it says that it has pushed, and its branch has nothing",
-            )
-        };
-        let tip = tip.filter(|tip| *tip != values.base).ok_or_else(missing)?;
+            .map(|(_, commit)| commit.as_str())
+            .filter(|tip| *tip != values.base)
+            .ok_or_else(|| {
+                TrialFailure::new(
+                    TrialPlace::Worker,
+                    "it says that it has pushed, and its branch has nothing",
+                )
+            })?;
         remote.fetch_unnamed(&[&values.branch])?;
-        let held = read_message(self.repository, tip, ASKED_FILE)?;
-        if held.is_some_and(|held| String::from_utf8_lossy(&held).trim() == ASKED_TEXT) {
+        let content = read_message(self.repository, tip, ASKED_FILE)?;
+        if content.is_some_and(|content| String::from_utf8_lossy(&content).trim() == ASKED_TEXT) {
             return Ok(());
         }
         let why = format!(
@@ -361,7 +335,7 @@ struct Sight<'t> {
     follower: JobFollower,
     job: SubmittedWorker,
     status_failures: u32,
-    /// Last failure of the command `status`.
+    /// Last failure of `status`.
     status_error: Option<String>,
     is_told_queued: bool,
     is_told_at_work: bool,
@@ -386,7 +360,7 @@ impl<'t> Sight<'t> {
         }
     }
 
-    /// Looks once, as a run does; gives why the worker is over, once it is.
+    /// Looks once, as a run does.
     fn look(&mut self, is_cancelled: bool, tell: Tell) -> Result<Option<JobOutcome>, TrialFailure> {
         let now = (self.now)();
         let look = self.follower.look(
@@ -407,11 +381,10 @@ impl<'t> Sight<'t> {
                 }
             }
         }
-        let queued = || "has it in its queue".to_owned();
         for seen in look.jobs {
             if seen.state == Some(EngineState::Queued) && !self.is_told_queued {
                 self.is_told_queued = true;
-                tell(TrialPlace::Engine, queued());
+                tell(TrialPlace::Engine, QUEUED.to_owned());
             }
             let report = self.follower.report(&self.job.name);
             if report.is_some_and(|report| report.phase == WorkerPhase::Working)
@@ -438,7 +411,7 @@ impl<'t> Sight<'t> {
                 }
                 JobDecision::Requeued => {
                     self.job.began_at = None;
-                    tell(TrialPlace::Engine, queued());
+                    tell(TrialPlace::Engine, QUEUED.to_owned());
                 }
                 JobDecision::End(outcome) => return Ok(Some(outcome)),
             }
@@ -447,38 +420,36 @@ impl<'t> Sight<'t> {
     }
 
     fn require_status(&self) -> Result<(), TrialFailure> {
-        let failed = |why| {
-            TrialFailure::new(
+        match &self.status_error {
+            None => Ok(()),
+            Some(why) => Err(TrialFailure::new(
                 TrialPlace::Engine,
                 format!("its command `status` fails: {why}"),
-            )
-        };
-        self.status_error
-            .as_ref()
-            .map_or(Ok(()), |why| Err(failed(why)))
+            )),
+        }
     }
 
     fn weaknesses(&self) -> Vec<String> {
         let profile = &self.launcher.profile;
-        let mut found = Vec::new();
+        let mut weaknesses = Vec::new();
         if profile.status.is_none() {
-            found.push(
+            weaknesses.push(
                 "it has no command `status`: a worker that its engine loses is noticed when its time is up".into(),
             );
         } else if !self.follower.was_listed(&self.job.name) {
-            found.push("its command `status` did not list the worker; a slower one would be taken for lost".into());
+            weaknesses.push("its command `status` did not list the worker; a slower one would be taken for lost".into());
         }
         if profile.cancel.is_none() {
-            found.push("it has no command `cancel`: a cancelled run leaves its workers to their time limit".into());
+            weaknesses.push("it has no command `cancel`: a cancelled run leaves its workers to their time limit".into());
         }
         if let Some(Err(why)) = self.launcher.logs(self.values) {
-            found.push(format!("its command `logs` fails: {why}"));
+            weaknesses.push(format!("its command `logs` fails: {why}"));
         }
-        found
+        weaknesses
     }
 }
 
-/// Failure of a worker that is over; `None` where it reports that all is pushed.
+/// `None` for a worker that has pushed everything.
 fn describe_outcome(outcome: JobOutcome) -> Option<TrialFailure> {
     let (place, why, detail) = match outcome {
         JobOutcome::Lost(word) => (
@@ -528,11 +499,11 @@ fn describe_outcome(outcome: JobOutcome) -> Option<TrialFailure> {
 }
 
 fn last_lines(launcher: &dyn Launcher, values: &JobValues) -> Vec<String> {
-    let said = launcher
+    let output = launcher
         .logs(values)
         .and_then(Result::ok)
         .unwrap_or_default();
-    let lines: Vec<String> = said
+    let lines: Vec<String> = output
         .lines()
         .map(|line| sanitize(line, LOG_LINE_CHARS))
         .filter(|line| !line.trim().is_empty())
@@ -541,8 +512,8 @@ fn last_lines(launcher: &dyn Launcher, values: &JobValues) -> Vec<String> {
 }
 
 fn remove_branches(remote: Remote, beginning: &str) -> Result<(), RemoteError> {
-    let there = remote.branches(beginning)?;
-    let pairs: Vec<(&str, &str)> = there
+    let branches = remote.branches(beginning)?;
+    let pairs: Vec<(&str, &str)> = branches
         .iter()
         .map(|(name, commit)| (name.as_str(), commit.as_str()))
         .collect();

@@ -1,9 +1,6 @@
-//! The work of `omo worker`: a brief is fetched, a client works on it in a clone, and what it commits is pushed. Nothing
-//! but git connects it with the run that the work is for.
-//!
-//! An engine may kill it at any moment, run it twice, or start it again. The branch for the work only ever goes on from
-//! what is there, and the one for the report belongs to the worker that began last: one that began earlier finds that
-//! out when it next pushes, and ends.
+//! `omo worker`: fetches a brief, has a client work on it in a clone, and pushes its commits; git alone connects it with
+//! the run. An engine may kill it, run it twice, or start it again: the branch of the work only goes on from what is
+//! there, and that of the report belongs to the last start; an earlier one finds out with its next push, and ends.
 
 mod client_session;
 pub mod jobs;
@@ -34,59 +31,48 @@ use crate::exchange::{
 
 use reporter::{Reporter, SeenReport};
 use rules::Progress;
-use scratch::ScratchFolder;
+use scratch::WorkerScratch;
 
 pub use rules::{is_branch_name, is_commit_name, remote_problem};
 
-/// Depths of `git fetch` until the commit is found that the work began from.
+/// Depths of `git fetch` until the base of the work is found.
 const DEPTHS: [u32; 5] = [16, 128, 1_024, 8_192, 65_536];
 const CLONE: &str = "clone";
-/// References in the clone: the branch, its brief, and the report of an earlier start.
 const BRANCH_REFERENCE: &str = "refs/omo/branch";
 const BRIEF_REFERENCE: &str = "refs/omo/brief";
 const REPORT_REFERENCE: &str = "refs/omo/report";
 const INSTANCE_LETTERS: usize = 16;
 /// Fetches of the branch while another worker pushes.
 const CLAIMS: usize = 4;
-/// Maximum characters of a detail.
 const DETAIL_CHARS: usize = 600;
 
 /// Arguments of `omo worker`.
 #[derive(Clone, Debug)]
 pub struct WorkerJob {
-    /// The address of the remote repository.
     pub remote: String,
-    /// The branch that takes the work.
     pub branch: String,
-    /// The commit of the brief. No other one is obeyed.
+    /// Commit of the brief: no other one is obeyed.
     pub brief: String,
-    /// For how long the client may run at most, in seconds, beside what the brief says.
+    /// Limit of the client, beside that of the brief.
     pub time_limit_seconds: Option<u32>,
-    /// The folder below which the worker works.
     pub scratch: PathBuf,
-    /// The client, or why there is none.
+    /// The client, or the reason for none.
     pub client: Result<PathBuf, String>,
-    /// The program omo.
+    /// The program `omo`.
     pub program: PathBuf,
-    /// The variables of this process.
+    /// Variables of this process.
     pub variables: Vec<(std::ffi::OsString, std::ffi::OsString)>,
 }
 
-/// End of a [`WorkerJob`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum JobEnd {
-    /// An end that its report names as well where one could be pushed.
-    Ended {
-        /// Kind of end.
-        end: WorkerEnd,
-        /// In words.
-        detail: String,
-    },
+    /// In the report too, where one could be pushed.
+    Ended { end: WorkerEnd, detail: String },
     /// Another worker has begun with the same branch.
     Superseded,
-    /// The branch for the work has other commits than this worker's, or the brief is another one.
+    /// The branch has other commits, or the brief is another one.
     Conflict(String),
-    /// The branch or its brief is not there.
+    /// The branch or its brief is missing.
     NotFound(String),
     /// The remote does not answer, or takes nothing.
     Unreachable(String),
@@ -94,20 +80,19 @@ pub enum JobEnd {
     NoScratch(String),
 }
 
-/// Does the work. `is_asked_to_end` is asked all the while, and `say` is told what is done, in lines.
+/// Does the work, until `is_asked_to_end`; `say` gets lines about it.
 pub fn run_job(job: &WorkerJob, is_asked_to_end: &dyn Fn() -> bool, say: &dyn Fn(&str)) -> JobEnd {
-    let scratch = match ScratchFolder::create(&job.scratch) {
+    let scratch = match WorkerScratch::create(&job.scratch) {
         Ok(scratch) => scratch,
         Err(why) => return JobEnd::NoScratch(why),
     };
-    let goes_on = || !is_asked_to_end();
     let worker = Worker {
         job,
         scratch: &scratch,
         is_asked_to_end,
         say,
     };
-    let end = worker.run(&goes_on).unwrap_or_else(|end| end);
+    let end = worker.run(&|| !is_asked_to_end()).unwrap_or_else(|end| end);
     if scratch.is_kept() {
         say(&format!(
             "its work is kept in {}",
@@ -119,21 +104,19 @@ pub fn run_job(job: &WorkerJob, is_asked_to_end: &dyn Fn() -> bool, say: &dyn Fn
 
 struct Worker<'w> {
     job: &'w WorkerJob,
-    scratch: &'w ScratchFolder,
+    scratch: &'w WorkerScratch,
     is_asked_to_end: &'w dyn Fn() -> bool,
     say: &'w dyn Fn(&str),
 }
 
 enum Claim<'c> {
-    /// Taken by this worker.
     Held {
         reporter: Box<Reporter<'c>>,
         brief: Box<WorkerBrief>,
         progress: Progress,
     },
-    /// There is nothing to do, or it cannot be done.
     Ended(JobEnd),
-    /// Another worker has pushed since the branch was fetched.
+    /// Another worker has pushed since the fetch.
     Moved,
 }
 
@@ -160,7 +143,7 @@ impl Worker<'_> {
         ))
     }
 
-    /// Fetches the branch and its brief, and has the report say that this worker has them.
+    /// Fetches the branch and its brief, and reports that this worker has them.
     fn claim<'c>(&self, clone: &'c WorkerClone<'c>, instance: &str) -> Step<Claim<'c>> {
         let seen_report = self.fetch_start(clone)?;
         let tip = known_commit(clone, BRANCH_REFERENCE)?;
@@ -192,8 +175,7 @@ impl Worker<'_> {
                 .map(Claim::Ended);
         }
         if budget_left(&brief, reporter.cost) == Some(0) && reporter.cost.untold > 0 {
-            // The report stays: that start may still be at work, and unreported cost counts where
-            // it is dead.
+            // The report stays: that start may be at work, and where it is dead its unreported cost counts.
             let detail =
                 "an earlier start has all of its budget, and has not said what it has cost"
                     .to_owned();
@@ -202,7 +184,7 @@ impl Worker<'_> {
                 detail,
             }));
         }
-        // With what the branch was found at: another worker may have pushed since.
+        // With the fetched tip: another worker may have pushed since.
         match reporter.push(Some(&tip), WorkerPhase::Preparing) {
             Err(PushStop::WorkRefused(_)) => Ok(Claim::Moved),
             pushed => self.require_pushed(pushed).map(|()| Claim::Held {
@@ -242,13 +224,14 @@ impl Worker<'_> {
             Err(why) => return self.finish(&mut reporter, WorkerEnd::NotPrepared, &why),
         };
         reporter.files_before = clone.file_state().ok().flatten();
-        // After a kill of this start, the next one counts with all that its client may spend.
+        // After a kill of this start, the next one counts the whole budget of its client.
         reporter.cost = earlier.with_client(None, budget_micros);
         let pushed = reporter.push(None, WorkerPhase::Working);
         self.require_pushed(pushed)?;
         (self.say)("the client is at work");
-        let cost_with = |told| earlier.with_client(told, budget_micros);
-        let end = client_session::follow_client(self, &mut reporter, brief, spec, cost_with)?;
+        let end = client_session::follow_client(self, &mut reporter, brief, spec, |told| {
+            earlier.with_client(told, budget_micros)
+        })?;
         self.end_of_client(&mut reporter, brief, &end)
     }
 
@@ -269,14 +252,14 @@ impl Worker<'_> {
         let listed = clone
             .list_branches(&[&job.branch, &brief, &report])
             .map_err(|error| self.remote_end(&error))?;
-        let there = |name: &str| {
+        let remote_commit = |name: &str| {
             listed
                 .iter()
                 .find(|(branch, _)| branch == name)
                 .map(|(_, commit)| commit.clone())
         };
         for name in [&job.branch, &brief] {
-            if there(name).is_none() {
+            if remote_commit(name).is_none() {
                 return Err(JobEnd::NotFound(format!("the remote has no branch {name}")));
             }
         }
@@ -284,11 +267,11 @@ impl Worker<'_> {
             (job.branch.as_str(), BRANCH_REFERENCE),
             (brief.as_str(), BRIEF_REFERENCE),
         ];
-        let earlier = there(&report);
+        let earlier = remote_commit(&report);
         if earlier.is_some() {
             branches.push((report.as_str(), REPORT_REFERENCE));
         }
-        if there(&brief).as_ref() == Some(&job.brief) {
+        if remote_commit(&brief).as_ref() == Some(&job.brief) {
             clone
                 .fetch(&branches, 1)
                 .map_err(|error| self.remote_end(&error))?;
@@ -315,7 +298,7 @@ impl Worker<'_> {
         )
     }
 
-    /// Fetches more commits of the branch, until the one is there that the work began from.
+    /// Fetches more commits of the branch, until `base` is there.
     fn deepen_to(&self, clone: &WorkerClone, tip: &str, base: &str) -> Result<(), String> {
         let mut depths = DEPTHS.iter();
         loop {
@@ -371,14 +354,17 @@ impl Worker<'_> {
         brief: &WorkerBrief,
         end: &ClientEnd,
     ) -> Step<JobEnd> {
-        let mut push = |reporter: &mut Reporter| self.push_new_work(reporter, brief);
-        let mut pushed = self.push_at_end(reporter, &mut push);
+        let mut pushed = self.push_at_end(reporter, &mut |reporter| {
+            self.push_new_work(reporter, brief)
+        });
         let committed = match (&pushed, rules::has_finished(end)) {
             (Ok(()), true) => self.commit_rest(reporter, brief),
             _ => Ok(false),
         };
         if matches!(committed, Ok(true)) {
-            pushed = self.push_at_end(reporter, &mut push);
+            pushed = self.push_at_end(reporter, &mut |reporter| {
+                self.push_new_work(reporter, brief)
+            });
         }
         let not_pushed = match pushed {
             Ok(()) => None,
@@ -413,7 +399,7 @@ impl Worker<'_> {
         }))
     }
 
-    /// Commits what the client has left, where exactly one task has no commit yet. Whether it has.
+    /// Commits what the client has left, where exactly one task has no commit; `false` for nothing.
     fn commit_rest(&self, reporter: &Reporter, brief: &WorkerBrief) -> Result<bool, String> {
         let mut left = brief
             .tasks
@@ -422,11 +408,9 @@ impl Worker<'_> {
         let (Some(task), None) = (left.next(), left.next()) else {
             return Ok(false);
         };
-        let failed =
-            |error: GitFailed| format!("what the client left could not be committed: {error}");
         let clone = reporter.clone;
         let is_at_last = clone.head().is_some_and(|head| head == reporter.tip);
-        let files = clone.file_state().map_err(failed)?;
+        let files = clone.file_state().map_err(uncommitted_rest)?;
         if is_at_last && (files.is_none() || files == reporter.files_before) {
             return Ok(false);
         }
@@ -436,11 +420,11 @@ impl Worker<'_> {
         ));
         clone
             .commit_all(&task.message, &reporter.identity)
-            .map_err(failed)?;
+            .map_err(uncommitted_rest)?;
         Ok(true)
     }
 
-    /// Pushes the work that has come about since the last push, where there is any.
+    /// Pushes work that came about since the last push.
     fn push_new_work(&self, reporter: &mut Reporter, brief: &WorkerBrief) -> Result<(), PushStop> {
         let Some(head) = reporter
             .clone
@@ -518,7 +502,7 @@ impl Worker<'_> {
     }
 }
 
-/// Rest of the budget after the cost of earlier starts; `None` where nothing bounds it.
+/// Rest of the budget after earlier starts; `None` without a budget.
 fn budget_left(brief: &WorkerBrief, earlier: ClientCost) -> Option<u64> {
     brief
         .budget_micros
@@ -526,10 +510,10 @@ fn budget_left(brief: &WorkerBrief, earlier: ClientCost) -> Option<u64> {
 }
 
 fn known_commit(clone: &WorkerClone, reference: &str) -> Step<String> {
-    let known = clone
+    let commit = clone
         .commit_of(reference)
         .map_err(|error| unreachable_end(&error))?;
-    known.ok_or_else(|| JobEnd::Unreachable(format!("nothing came for {reference}")))
+    commit.ok_or_else(|| JobEnd::Unreachable(format!("nothing came for {reference}")))
 }
 
 fn earlier_cost(clone: &WorkerClone) -> Option<ClientCost> {
@@ -538,27 +522,34 @@ fn earlier_cost(clone: &WorkerClone) -> Option<ClientCost> {
     WorkerReport::parse(&bytes).map(|report| report.cost)
 }
 
+fn uncommitted_rest(error: GitFailed) -> String {
+    format!("what the client left could not be committed: {error}")
+}
+
 fn unreachable_end(error: &dyn std::fmt::Display) -> JobEnd {
     JobEnd::Unreachable(without_credentials(&error.to_string()))
 }
 
-/// Words for a failed set-up without the path of its log, which goes with the worker.
+/// Without the path of the log, which goes with the worker.
 fn describe_set_up_error(error: &SetUpError) -> String {
     let SetUpError::Failed { outcome, .. } = error else {
         return error.to_string();
     };
-    let said = outcome
+    let last_line = outcome
         .printed
         .reason()
         .map(|line| format!("; it said: {line}"))
         .unwrap_or_default();
     sanitize(
-        &format!("the set-up command failed: {}{said}", outcome.describe()),
+        &format!(
+            "the set-up command failed: {}{last_line}",
+            outcome.describe()
+        ),
         DETAIL_CHARS,
     )
 }
 
-/// The folder for scratch of a machine where none was named.
+/// Default of `--scratch`.
 pub fn default_scratch() -> PathBuf {
     std::env::temp_dir()
 }

@@ -1,5 +1,4 @@
-//! One session of the client without a terminal, in folders of its own and with an environment that
-//! is given whole: nothing of its user's sessions has to do with it.
+//! One session with `-p`, in a folder and an environment of its own: nothing of its user's sessions has to do with it.
 
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
@@ -8,31 +7,25 @@ use omo_process::child_command::child_command;
 
 use super::{ClaudeClient, ClaudeError, command_line_text, quote_last_line};
 
-/// Folder, environment and arguments of a session with `-p`.
 #[derive(Debug)]
 pub struct HeadlessRequest<'a> {
-    /// Working folder.
     pub folder: &'a Path,
     /// The whole environment.
     pub variables: Vec<(OsString, OsString)>,
-    /// Options and prompt.
     pub arguments: Vec<OsString>,
 }
 
-/// Output of a session until its `result` line.
 #[derive(Debug)]
 pub struct HeadlessResult {
-    /// Everything that it printed.
     pub printed: String,
-    /// The end of what it complained about.
+    /// Last line of `stderr`.
     pub complaint: String,
-    /// A success by its own words. After an error of the API it is none.
+    /// By its exit status, which is another one after an error of the API.
     pub succeeded: bool,
 }
 
 impl ClaudeClient {
-    /// Runs a session to its end. `is_wanted` is asked all the while; once it says no, the session
-    /// is ended with all that it started.
+    /// Runs a session to its end. Once `is_wanted` says no, it is ended with all that it started.
     pub fn run_headless(
         &self,
         headless: HeadlessRequest,

@@ -28,10 +28,10 @@ fn said(json: &str) -> SessionOutput {
     }
 }
 
-fn exited(status: i32) -> ProcessEnd {
-    ProcessEnd {
+fn exited(status: i32) -> ClientProcessEnd {
+    ClientProcessEnd {
         status: Some(status),
-        ..ProcessEnd::default()
+        ..ClientProcessEnd::default()
     }
 }
 
@@ -77,7 +77,7 @@ fn an_end_without_a_result_is_told_by_the_process() {
         session_id: Some("s".to_owned()),
         ..SessionOutput::default()
     };
-    let complained = ProcessEnd {
+    let complained = ClientProcessEnd {
         complaint: "error: unknown option '--x'".to_owned(),
         ..exited(1)
     };
@@ -107,34 +107,34 @@ fn an_end_without_a_result_is_told_by_the_process() {
         ),
         (exited(143), &begun, ClientEnd::Killed { signal: Some(15) }),
         (
-            ProcessEnd {
+            ClientProcessEnd {
                 signal: Some(9),
-                ..ProcessEnd::default()
+                ..ClientProcessEnd::default()
             },
             &begun,
             ClientEnd::Killed { signal: Some(9) },
         ),
         (
-            ProcessEnd {
+            ClientProcessEnd {
                 timed_out: true,
-                ..ProcessEnd::default()
+                ..ClientProcessEnd::default()
             },
             &begun,
             ClientEnd::TimedOut,
         ),
         (
-            ProcessEnd {
+            ClientProcessEnd {
                 stopped: true,
                 signal: Some(15),
-                ..ProcessEnd::default()
+                ..ClientProcessEnd::default()
             },
             &begun,
             ClientEnd::Stopped,
         ),
         (
-            ProcessEnd {
+            ClientProcessEnd {
                 not_started: Some("no such file".to_owned()),
-                ..ProcessEnd::default()
+                ..ClientProcessEnd::default()
             },
             &nothing,
             ClientEnd::NeverBegan("no such file".to_owned()),

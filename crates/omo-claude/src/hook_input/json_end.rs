@@ -1,8 +1,6 @@
-//! End of a JSON value in a stream, found byte by byte, so that a hook need not wait for the
-//! stream's end.
+//! End of a JSON value in a stream, so that a hook need not wait for the stream's end.
 
-/// Follows one JSON object or list through a stream of bytes. It does not check the value, it
-/// only finds its end.
+/// Finds the end of one JSON object or list; the value is not checked.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct JsonEndFinder {
     depth: u32,
@@ -11,8 +9,7 @@ pub struct JsonEndFinder {
 }
 
 impl JsonEndFinder {
-    /// Follows the next bytes; the number of bytes up to the end of the value, where it ends in
-    /// them.
+    /// Number of bytes up to the end of the value, where it ends in `bytes`.
     pub fn feed(&mut self, bytes: &[u8]) -> Option<usize> {
         let mut at = 0;
         loop {

@@ -1,4 +1,4 @@
-//! Reading one JSON value from stdin, whether or not the client ever closes it.
+//! Reading one JSON value from `stdin`, even if the client never closes it.
 
 use std::io;
 use std::time::{Duration, Instant};
@@ -6,30 +6,23 @@ use std::time::{Duration, Instant};
 use crate::hook_input::json_end::JsonEndFinder;
 use crate::platform::Stdin;
 
-/// Maximum wait of the hook for a whole value.
 const DEADLINE: Duration = Duration::from_secs(1);
-/// A larger input is not read: it would be in memory several times over. What a client sends is a
-/// thousand times smaller.
+/// A thousand times what a client sends; a larger input would be in memory several times over.
 const MAX_BYTES: usize = 4 * 1024 * 1024;
-/// Buffer size. Most inputs are shorter than a page of memory; a larger buffer would touch more of
-/// them.
+/// Most inputs are shorter than a page of memory; a larger buffer would touch more of them.
 const CHUNK: usize = 4 * 1024;
 
-/// Reason for which `read_json` has no value.
 #[derive(Debug, thiserror::Error)]
 pub enum StdinError {
-    /// The stream ended, or nothing more came, before the value did.
+    /// The stream ended, or the deadline passed, before the value did.
     #[error("stdin held no whole JSON value")]
     Incomplete,
-    /// Larger than the limit.
     #[error("stdin held more than {MAX_BYTES} bytes")]
     TooLarge,
-    /// The system refused.
     #[error("read stdin: {0}")]
     Io(#[from] io::Error),
 }
 
-/// Reads up to the end of the first JSON value.
 pub fn read_json() -> Result<Vec<u8>, StdinError> {
     let start = Instant::now();
     let mut stdin = Stdin::open();
@@ -38,7 +31,7 @@ pub fn read_json() -> Result<Vec<u8>, StdinError> {
     let mut chunk = [0; CHUNK];
     loop {
         let left = DEADLINE.saturating_sub(start.elapsed());
-        // A sender that never ends is cut off as well.
+        // Cuts off a sender that never ends, too.
         if left.is_zero() {
             return Err(StdinError::Incomplete);
         }
@@ -50,11 +43,11 @@ pub fn read_json() -> Result<Vec<u8>, StdinError> {
         };
         let length = end.feed(read);
         let kept = read.get(..length.unwrap_or(read.len())).unwrap_or_default();
-        // Asked before the bytes are kept: one more of them would double what is held.
+        // Before the bytes are kept: they may double what is held.
         if bytes.len() + kept.len() > MAX_BYTES {
             return Err(StdinError::TooLarge);
         }
-        // Under a memory limit, this is an error and not the end of the process.
+        // Under a memory limit this is an error, and not the end of the process.
         bytes
             .try_reserve(kept.len())
             .map_err(|_| io::Error::from(io::ErrorKind::OutOfMemory))?;

@@ -1,31 +1,34 @@
-//! Colours of hook messages: the client shows the lines of hooks dimmed, and passes colours through
-//! (measured on 2.1.328).
+//! Colours of hook messages: the client dims them, and passes colours through (measured on 2.1.328).
 
 use anstyle::{AnsiColor, Style};
 
 const MARK: &str = "[omo] ";
 
-/// The text with each line of omo's own set off, by what it begins with: `[omo] VERIFIED` in green, for instance.
+/// Sets off lines of omo by their beginning: `[omo] VERIFIED` in green, for instance.
 pub(super) fn highlight(text: &str) -> String {
-    let highlight_line = |line: &str| match line.strip_prefix(MARK).map(style) {
-        Some(style) => format!("{style}{line}{style:#}"),
-        None => line.to_owned(),
-    };
     text.lines()
-        .map(highlight_line)
+        .map(|line| match line.strip_prefix(MARK).map(style) {
+            Some(style) => format!("{style}{line}{style:#}"),
+            None => line.to_owned(),
+        })
         .collect::<Vec<_>>()
         .join("\n")
 }
 
 fn style(words: &str) -> Style {
-    let begins = |heads: &[&str]| heads.iter().any(|head| words.starts_with(head));
-    let colour = match words {
-        _ if begins(&["VERIFIED", "verified"]) => Some(AnsiColor::Green),
-        _ if begins(&["NOT PROVED", "NOT ON", "NOT HELD"]) => Some(AnsiColor::Red),
-        _ if begins(&["BLOCKED", "STOPPED"]) => Some(AnsiColor::Yellow),
-        _ => None,
-    };
-    Style::new().bold().fg_color(colour.map(Into::into))
+    const COLOURS: [(&str, AnsiColor); 7] = [
+        ("VERIFIED", AnsiColor::Green),
+        ("verified", AnsiColor::Green),
+        ("NOT PROVED", AnsiColor::Red),
+        ("NOT ON", AnsiColor::Red),
+        ("NOT HELD", AnsiColor::Red),
+        ("BLOCKED", AnsiColor::Yellow),
+        ("STOPPED", AnsiColor::Yellow),
+    ];
+    let colour = COLOURS.iter().find(|(head, _)| words.starts_with(head));
+    Style::new()
+        .bold()
+        .fg_color(colour.map(|(_, colour)| (*colour).into()))
 }
 
 #[cfg(test)]

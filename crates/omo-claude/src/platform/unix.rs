@@ -12,18 +12,17 @@ pub(crate) const MANAGED_SETTINGS: &str = if cfg!(target_os = "macos") {
     "/etc/claude-code"
 };
 
-pub(crate) struct Stdin(io::Stdin);
+pub(crate) struct UnixStdin(io::Stdin);
 
-impl Stdin {
+impl UnixStdin {
     pub(crate) fn open() -> Self {
         // Unbuffered: the buffer of the standard library would be one more page to touch.
         Self(io::stdin())
     }
 
-    /// Reads what there is, and waits for it for at most `left`, which is a second or less; `None`
-    /// where nothing came, and 0 at the end.
+    /// Waits for at most `left`, up to a second; `None` where nothing came, 0 at the end.
     pub(crate) fn read(&mut self, chunk: &mut [u8], left: Duration) -> io::Result<Option<usize>> {
-        // Nanoseconds of less than a second, rounded up from zero.
+        // Less than a second, in nanoseconds.
         let nanos = left
             .subsec_nanos()
             .max(u32::from(left.as_secs() > 0) * 999_999_999);
@@ -48,8 +47,7 @@ pub(crate) fn write(bytes: &[u8]) -> io::Result<()> {
             Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
             Ok(written) => rest = rest.get(written..).unwrap_or_default(),
             Err(Errno::INTR) => {}
-            // The caller gave a stdout that does not block. The hook waits for room: half an answer would be
-            // none.
+            // A non-blocking `stdout`: the hook waits for room, since half an answer would be none.
             Err(Errno::AGAIN) if can_take_more() => {}
             Err(errno) => return Err(errno.into()),
         }
@@ -57,7 +55,7 @@ pub(crate) fn write(bytes: &[u8]) -> io::Result<()> {
     Ok(())
 }
 
-/// Waits until stdout takes something again; `false` where it does not.
+/// `false` where `stdout` takes nothing more within a second.
 fn can_take_more() -> bool {
     let timeout = Timespec {
         tv_sec: 1,

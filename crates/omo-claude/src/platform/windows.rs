@@ -10,14 +10,14 @@ pub(crate) const MANAGED_SETTINGS: &str = r"C:\Program Files\ClaudeCode";
 
 const CHUNK: usize = 4 * 1024;
 
-pub(crate) struct Stdin {
+pub(crate) struct WindowsStdin {
     pieces: Receiver<io::Result<Vec<u8>>>,
     /// Bytes that came and were not asked for yet.
     rest: Vec<u8>,
 }
 
-impl Stdin {
-    /// Begins to read it. The thread ends with the process, whatever it waits for.
+impl WindowsStdin {
+    /// The thread ends with the process.
     pub(crate) fn open() -> Self {
         // At most one piece ahead: a sender that never ends must not fill the memory.
         let (sender, pieces) = sync_channel(1);
@@ -41,7 +41,7 @@ impl Stdin {
         }
     }
 
-    /// Reads what there is, waiting for at most so long; `None` where nothing came, and 0 at the end.
+    /// Waits for at most `left`; `None` where nothing came, 0 at the end.
     pub(crate) fn read(&mut self, chunk: &mut [u8], left: Duration) -> io::Result<Option<usize>> {
         if self.rest.is_empty() {
             match self.pieces.recv_timeout(left) {

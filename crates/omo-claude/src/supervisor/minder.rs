@@ -1,10 +1,5 @@
-//! The minder: a small process between omo and one session of the client, which ends the session and
-//! all that it started when it is done, when its time is up, or when the process that started the minder
-//! is gone.
-//!
-//! A supervisor may be killed at any moment, and then runs nothing any more; its minders notice, since
-//! it holds the other end of their standard input. A minder is the same binary as the supervisor,
-//! started with [`MINDER_ARGUMENT`].
+//! The minder: a process between omo and one session of the client. It ends the session with all that it started when
+//! it is done, when its time is up, or when the supervisor is gone, which may be killed at any moment: `stdin` ends then.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -22,53 +17,47 @@ use omo_state::files::folder::GuardedFolder;
 use omo_state::files::lock::{LockError, StateLock};
 use serde::{Deserialize, Serialize};
 
-use crate::client_end::ProcessEnd;
+use crate::client_end::ClientProcessEnd;
 use crate::supervisor::process_state::ProcessIdentity;
 
-/// Argument that makes a binary of omo a minder: see [`run_if_asked`].
+/// See [`run_if_asked`].
 pub(crate) const MINDER_ARGUMENT: &str = "--mind-session";
 
-/// Time of a session to clean up after `SIGTERM`.
+/// Time after `SIGTERM`.
 const GRACE: Duration = Duration::from_secs(5);
-/// Time to print its cost after an interruption. The client of 2.1.328 prints it after 1.5 s at
-/// most, and prints nothing where it is terminated.
+/// Time to print the cost after an interruption. The client 2.1.328 takes 1.5 s at most, and prints nothing where it
+/// is terminated.
 const INTERRUPT_GRACE: Duration = Duration::from_secs(3);
 
-/// Session for a minder to start, as JSON on its `stdin`.
+/// Session to start, as JSON on `stdin`.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct MinderSpec {
-    /// The program: the client, or whatever starts it somewhere else.
+    /// The client, or a launcher.
     pub program: PathBuf,
-    /// Arguments.
     pub arguments: Vec<OsString>,
-    /// Working folder.
     pub folder: PathBuf,
     /// The whole environment.
     pub variables: Vec<(OsString, OsString)>,
-    /// The file that it reads as its standard input: the prompt.
+    /// File for `stdin`.
     pub prompt: PathBuf,
-    /// The file that takes what it prints.
+    /// File for `stdout`.
     pub printed: PathBuf,
-    /// The file that takes what it complains about.
+    /// File for `stderr`.
     pub complaints: PathBuf,
-    /// For how long it may run at most.
     pub timeout_millis: u64,
-    /// An interruption before the termination, after which the client prints its cost.
+    /// Interrupts before the termination, so that the client prints its cost.
     #[serde(default)]
     pub is_interrupted_first: bool,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) enum MinderLine {
-    /// The session runs.
     Started(ProcessIdentity),
-    /// End of the session with all that it started.
-    Ended(ProcessEnd),
+    /// The session ended with all that it started.
+    Ended(ClientProcessEnd),
 }
 
-/// Runs as a minder, where the process was started as one; otherwise nothing happens.
-///
-/// Called first thing in the `main` of every binary that supervises sessions.
+/// Runs a minder and exits, in a process started as one: first call in the `main` of a binary with a supervisor.
 #[expect(
     clippy::exit,
     reason = "a minder is a process of its own, and does nothing else"
@@ -104,28 +93,29 @@ fn run(
     spec: &MinderSpec,
     sender: Sender<MinderEvent>,
     events: &Receiver<MinderEvent>,
-) -> ProcessEnd {
-    // Until what it left has ended, too, which is the end of this process.
+) -> ClientProcessEnd {
+    // Held until the end of this process, after the session and what it left.
     let _alone = match lock_printed(&spec.printed) {
         Ok(lock) => lock,
         Err(error) => {
             let why = format!("an earlier client of the session is still there: {error}");
-            return ProcessEnd {
+            return ClientProcessEnd {
                 not_started: Some(why),
-                ..ProcessEnd::default()
+                ..ClientProcessEnd::default()
             };
         }
     };
-    let ended = move |status, signal| drop(sender.send(MinderEvent::Ended(status, signal)));
-    let group = match command(spec)
-        .and_then(|command| ProcessGroup::start(command, Leftovers::Ended, ended))
-    {
+    let group = match command(spec).and_then(|command| {
+        ProcessGroup::start(command, Leftovers::Ended, move |status, signal| {
+            drop(sender.send(MinderEvent::Ended(status, signal)));
+        })
+    }) {
         Ok(group) => group,
         Err(error) => {
             let why = format!("{} cannot be started: {error}", spec.program.display());
-            return ProcessEnd {
+            return ClientProcessEnd {
                 not_started: Some(why),
-                ..ProcessEnd::default()
+                ..ClientProcessEnd::default()
             };
         }
     };
@@ -134,18 +124,18 @@ fn run(
         pid,
         start: start_mark(pid),
     }));
-    let mut end = ProcessEnd::default();
+    let mut end = ClientProcessEnd::default();
     match events.recv_timeout(Duration::from_millis(spec.timeout_millis)) {
         Ok(MinderEvent::Ended(status, signal)) => (end.status, end.signal) = (status, signal),
         Ok(MinderEvent::CallerGone) | Err(RecvTimeoutError::Disconnected) => end.stopped = true,
         Err(RecvTimeoutError::Timeout) => end.timed_out = true,
     }
     if end.stopped || end.timed_out {
-        let interrupt = || {
+        let mut has_ended = false;
+        if spec.is_interrupted_first {
             group.end(GroupEnding::Interrupted);
-            has_ended_within(INTERRUPT_GRACE, events)
-        };
-        let has_ended = spec.is_interrupted_first && interrupt();
+            has_ended = has_ended_within(INTERRUPT_GRACE, events);
+        }
         group.end(GroupEnding::Asked);
         if !has_ended {
             has_ended_within(GRACE, events);
@@ -155,9 +145,8 @@ fn run(
     end
 }
 
-/// Waits until no other minder has a client of the same session: where a supervisor was killed before it could write
-/// down that a client was started, the minder of that client may still be ending it when the next supervisor comes.
-/// Clients of one session print into files of the same name.
+/// Waits until no other minder has a client of the session, whose output has the same file: the minder of a killed
+/// supervisor may still be ending a client that the ledger does not name.
 pub(super) fn lock_printed(printed: &Path) -> Result<Option<StateLock>, LockError> {
     let (folder, name) = (
         printed.parent(),

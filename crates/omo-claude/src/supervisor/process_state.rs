@@ -9,27 +9,22 @@ use serde::{Deserialize, Serialize};
 const GRACE: Duration = Duration::from_secs(5);
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 
-/// Identity of a started process, for the ledger: see `find_process`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProcessIdentity {
-    /// Process id, and id of its process group.
+    /// Also the id of its process group.
     pub pid: u32,
-    /// Start mark; `None` where the system has none.
+    /// `None` on a system without start marks.
     pub start: Option<String>,
 }
 
-/// Result of `find_process`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProcessState {
-    /// Running.
     Running,
-    /// Ended.
     Ended,
-    /// Some process has its number, and it cannot be told whether it is the same one.
+    /// A process has this id; it may be a later one.
     Unknown,
 }
 
-/// State of a process, by `pid` and `start`.
 pub fn find_process(mark: &ProcessIdentity) -> ProcessState {
     match (is_alive(mark.pid), &mark.start, start_mark(mark.pid)) {
         (Some(true), Some(then), Some(now)) if *then == now => ProcessState::Running,
@@ -38,8 +33,7 @@ pub fn find_process(mark: &ProcessIdentity) -> ProcessState {
     }
 }
 
-/// Ends a process and all of its group, where it is for certain the one that was started: it is asked,
-/// and ended when it does not follow. Gives what became of it.
+/// Ends a process and its group, first gently, where it is certainly the started one; returns its state.
 pub fn end_process(mark: &ProcessIdentity) -> ProcessState {
     for ending in [GroupEnding::Asked, GroupEnding::AtOnce] {
         if find_process(mark) != ProcessState::Running {

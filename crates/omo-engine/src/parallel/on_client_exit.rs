@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 
 use omo_claude::client_end::{
-    ClientEnd, FollowUp, LedgerFacts, ProcessEnd, SessionOutput, classify_end, follow_up, told_cost,
+    ClientEnd, ClientProcessEnd, FollowUp, LedgerFacts, SessionOutput, classify_end, follow_up,
+    told_cost,
 };
 use omo_core::text::sanitize;
 use omo_git::proved_worktree::{ProvedWorktree, WorktreeGone};
@@ -21,7 +22,7 @@ impl ParallelDriver<'_> {
     pub(super) fn on_client_exit(
         &mut self,
         id: &str,
-        process: &ProcessEnd,
+        process: &ClientProcessEnd,
         output: &SessionOutput,
     ) -> Result<(), DriveError> {
         let end = classify_end(process, output, (self.engine.now)());

@@ -1,4 +1,4 @@
-//! The client of a worker: what it is started with, and how it is followed until it ends.
+//! The client of a worker, from its start to its end.
 
 use std::path::Path;
 use std::time::Duration;
@@ -19,9 +19,7 @@ use super::reporter::Reporter;
 use super::{JobEnd, Step, Worker, rules};
 use crate::exchange::WorkerBrief;
 
-/// Pause between two looks for new commits in the clone.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
-/// Pause after a failed push.
 const PAUSE_AFTER_FAILURE: Duration = Duration::from_secs(30);
 const SESSION: &str = "client";
 
@@ -42,17 +40,11 @@ pub(super) fn client_spec(
         )
     };
     let temp_folder = scratch.make_folder("tmp")?;
-    let text = |path: &Path| {
-        path.canonicalize()
-            .unwrap_or_else(|_| path.to_owned())
-            .display()
-            .to_string()
-    };
     let rules = FenceRules {
         version: RULES_VERSION,
-        // Around the clone there is nothing but what this worker keeps for itself.
-        main_checkout: text(scratch.path()),
-        writable: vec![text(&temp_folder)],
+        // Around the clone lie only the worker's own files.
+        main_checkout: real_path(scratch.path()),
+        writable: vec![real_path(&temp_folder)],
         readable: Vec::new(),
         never_touch: brief.never_touch.clone(),
     };
@@ -104,7 +96,14 @@ pub(super) fn client_spec(
     })
 }
 
-/// Shorter one of two limits in seconds, of which 0 is none.
+fn real_path(path: &Path) -> String {
+    path.canonicalize()
+        .unwrap_or_else(|_| path.to_owned())
+        .display()
+        .to_string()
+}
+
+/// Shorter limit in seconds; 0 is none.
 fn time_limit_seconds(brief: u32, option: Option<u32>) -> u32 {
     let own = time_limit_or_default(brief);
     option
@@ -112,8 +111,8 @@ fn time_limit_seconds(brief: u32, option: Option<u32>) -> u32 {
         .map_or(own, |limit| limit.min(own))
 }
 
-/// Starts the client, pushes what it commits, and gives how it ended. Where a push says that the branch is no longer
-/// this worker's, the client is ended. `cost_with` gives what the worker has cost with what the client said of its own cost.
+/// Pushes what the client commits, until its end, or until a push says that the branch is no longer this worker's.
+/// `cost_with` adds the client's reported cost to the worker's.
 pub(super) fn follow_client(
     worker: &Worker<'_>,
     reporter: &mut Reporter,

@@ -1,4 +1,4 @@
-//! The workers of this machine that have a name: which there are, whether they run, and what they said.
+//! Named workers of this machine: their life, their output and their end.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -20,34 +20,28 @@ const LOG: &str = ".log";
 const CANCEL: &str = ".cancel";
 const JOBS_LOCK: &str = "jobs";
 const JOBS_WAIT: Duration = Duration::from_secs(40);
-/// Size at which a log is moved aside, and the former one removed.
+/// At this size a log is moved to `.log.1`.
 const LOG_BYTES: u64 = 512 * 1024;
 const RECORD_BYTES: u64 = 4 * 1024;
-/// Time for which a job is known after its end, in seconds.
+/// A week after its end a job is forgotten.
 const KEPT_SECONDS: i64 = 7 * 24 * 60 * 60;
 /// Time of a cancelled job to end its client and to push its work.
 const CANCEL_WAIT: Duration = Duration::from_secs(60);
 const KILLED_WAIT: Duration = Duration::from_secs(15);
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
-/// Failure of an operation of [`WorkerJobs`].
 #[derive(Debug, thiserror::Error)]
 pub enum JobError {
-    /// Invalid name.
     #[error(
         "a job's name has letters, digits, `-`, `.` and `_`, at least one of them, and at most {MAX_NAME}"
     )]
     Name,
-    /// There is one of that name.
     #[error("there is a job called {0} already")]
     Known(String),
-    /// There is none of that name.
     #[error("there is no job called {0}")]
     Unknown(String),
-    /// A job that does not end.
     #[error("the job {0} was asked to end, and then killed, and is there all the same")]
     Stays(String),
-    /// Unusable folder.
     #[error("{0}")]
     Folder(String),
 }
@@ -64,28 +58,22 @@ impl From<LockError> for JobError {
     }
 }
 
-/// Valid job name, at most `MAX_NAME` bytes.
+/// Letters, digits, `-`, `.` and `_`; at most `MAX_NAME` bytes.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct JobName(String);
 
 impl JobName {
-    /// Reads one.
-    ///
-    /// # Errors
-    ///
-    /// It is none.
     pub fn parse(name: &str) -> Result<Self, JobError> {
-        let is_plain =
-            |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_');
-        let is_name = !name.is_empty() && name.len() <= MAX_NAME && name.bytes().all(is_plain);
-        if is_name {
+        let is_plain = name
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_'));
+        if is_plain && !name.is_empty() && name.len() <= MAX_NAME {
             Ok(Self(name.to_owned()))
         } else {
             Err(JobError::Name)
         }
     }
 
-    /// Text of the name.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -95,18 +83,14 @@ impl JobName {
     }
 }
 
-/// Jobs of this user below one scratch folder: `omo worker list`.
+/// Jobs of this user below one scratch folder.
 #[derive(Debug)]
 pub struct WorkerJobs {
     folder: GuardedFolder,
 }
 
 impl WorkerJobs {
-    /// Opens them, and forgets those that ended a week ago.
-    ///
-    /// # Errors
-    ///
-    /// Their folder cannot be used.
+    /// Opens them, and forgets old ones.
     pub fn open(scratch: &Path) -> Result<Self, JobError> {
         let jobs = Self {
             folder: open_top(scratch, &[FOLDER]).map_err(JobError::Folder)?,
@@ -115,25 +99,17 @@ impl WorkerJobs {
         Ok(jobs)
     }
 
-    /// Holds what keeps others from making a job meanwhile.
-    ///
-    /// # Errors
-    ///
-    /// Another process makes one all the time.
+    /// Lock against new jobs.
     pub fn hold(&self) -> Result<StateLock, JobError> {
         Ok(StateLock::take_named(&self.folder, JOBS_LOCK, JOBS_WAIT)?)
     }
 
-    /// A job of that name, also one that has ended.
+    /// Also after its end.
     pub fn is_known(&self, name: &JobName) -> bool {
         self.folder.contains(&name.file(RECORD))
     }
 
-    /// Every job with whether it runs, by name.
-    ///
-    /// # Errors
-    ///
-    /// Their folder cannot be read.
+    /// Jobs by name, with `true` for running ones.
     pub fn list(&self) -> Result<Vec<(JobName, bool)>, JobError> {
         let names = self.folder.file_names("")?;
         let names = names
@@ -144,11 +120,7 @@ impl WorkerJobs {
             .collect())
     }
 
-    /// Makes this process the one of a job, for as long as it holds what this gives.
-    ///
-    /// # Errors
-    ///
-    /// Another process is.
+    /// Makes this process the job's one process, while it holds the result.
     pub fn claim(&self, name: &JobName) -> Result<RunningJob<'_>, JobError> {
         let lock = StateLock::take_named(&self.folder, &name.file(LOCK), Duration::ZERO).map_err(
             |error| match error {
@@ -171,16 +143,12 @@ impl WorkerJobs {
         })
     }
 
-    /// A new file for what a process complains about that cannot say it otherwise.
-    ///
-    /// # Errors
-    ///
-    /// It cannot be made.
+    /// New file for the `stderr` of a process that is to become a job.
     pub fn complaints(&self, name: &JobName) -> Result<std::fs::File, JobError> {
         Ok(self.folder.create_file(&name.file(".err"))?)
     }
 
-    /// Complaints of a process that never became a job; all of it is forgotten then.
+    /// Complaints of a process that never became a job, whose files go.
     pub fn take_complaints(&self, name: &JobName) -> String {
         let said = self
             .folder
@@ -194,11 +162,7 @@ impl WorkerJobs {
         sanitize(String::from_utf8_lossy(&said).trim(), 300)
     }
 
-    /// End of a job's output.
-    ///
-    /// # Errors
-    ///
-    /// There is no such job, or its log cannot be read.
+    /// Last part of a job's output.
     pub fn log(&self, name: &JobName) -> Result<Vec<u8>, JobError> {
         self.require(name)?;
         let mut text = Vec::new();
@@ -212,11 +176,7 @@ impl WorkerJobs {
         Ok(text)
     }
 
-    /// Has a job end, with all that it started, and waits for that.
-    ///
-    /// # Errors
-    ///
-    /// There is no such job, or it does not end.
+    /// Ends a job with all that it started, at last by a kill, and waits for that.
     pub fn cancel(&self, name: &JobName) -> Result<(), JobError> {
         self.require(name)?;
         if !self.is_running(name) {
@@ -282,7 +242,7 @@ impl WorkerJobs {
     }
 }
 
-/// Job of this process, from [`WorkerJobs::claim`].
+/// Of this process, by [`WorkerJobs::claim`].
 #[derive(Debug)]
 pub struct RunningJob<'j> {
     jobs: &'j WorkerJobs,
@@ -291,7 +251,7 @@ pub struct RunningJob<'j> {
 }
 
 impl RunningJob<'_> {
-    /// Adds a line to what it says.
+    /// Adds a line to the log.
     pub fn say(&self, line: &str) {
         let line = format!("{} {line}\n", env::now());
         let _ = self
@@ -300,7 +260,7 @@ impl RunningJob<'_> {
             .append(&self.name.file(LOG), line.as_bytes(), LOG_BYTES);
     }
 
-    /// A request to end.
+    /// By [`WorkerJobs::cancel`].
     pub fn is_cancelled(&self) -> bool {
         self.jobs.folder.contains(&self.name.file(CANCEL))
     }

@@ -1,5 +1,4 @@
-//! The pushes at the end of a worker. What they do not bring to the remote goes with the clone, and so they go on for
-//! longer than those before them where the remote is away, and the clone is kept where that did not help.
+//! Pushes at the end of a worker: they have more patience, and the clone is kept where they fail.
 
 use std::time::{Duration, Instant};
 
@@ -13,8 +12,8 @@ use super::reporter::Reporter;
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
 impl Worker<'_> {
-    /// Pushes something at the end of the worker, and goes on to where the remote that took its first report is away. A
-    /// worker that was asked to end has little time, and tries as often as with every other push.
+    /// Pushes at the end of the worker, and goes on while the remote that took its first report is away. A worker that was
+    /// asked to end has little time, and tries no more often than usual.
     pub(super) fn push_at_end(
         &self,
         reporter: &mut Reporter,
@@ -36,7 +35,7 @@ impl Worker<'_> {
             let patience = reporter
                 .patience
                 .get_or_insert_with(|| PushPatience::begin(now));
-            // Asked to end meanwhile, it tries once more within the time that it has.
+            // Asked to end meanwhile, it tries once more.
             if !(self.is_asked_to_end)() {
                 let Some(pause) = patience.next_pause(now) else {
                     return pushed;
@@ -52,9 +51,9 @@ impl Worker<'_> {
         }
     }
 
-    /// Has the clone stay, which holds work that was not pushed; gives why it was not with where it is.
+    /// Keeps the clone with unpushed work; returns `why` with its place.
     pub(super) fn keep_work(&self, reporter: &Reporter, why: String) -> String {
-        // With settings that its client has changed, git could run anything there.
+        // With settings that the client has changed, git could run anything there.
         if !reporter.clone.is_as_made() {
             return why;
         }
@@ -65,7 +64,7 @@ impl Worker<'_> {
         }
     }
 
-    /// Has the clone stay while it holds commits that were not pushed, and no longer.
+    /// Keeps the clone only while it has unpushed commits.
     pub(super) fn keep_unpushed(&self, reporter: &Reporter) {
         let Some(head) = reporter.clone.head() else {
             return;

@@ -1,11 +1,10 @@
-//! The patience of the pushes at the end of a worker.
+//! Patience of the pushes at the end of a worker.
 
 use std::time::{Duration, Instant};
 
-/// For how long a worker goes on to push at its end. The maintenance of a server or a broken line seldom lasts longer, a
-/// machine that waits is paid for, and an engine is told that a worker takes a quarter of an hour beside its client.
+/// Maintenance of a server seldom lasts longer, a waiting machine costs money, and engines allow a worker this time.
 const BOUND: Duration = Duration::from_secs(15 * 60);
-/// First pause before a further try; it doubles up to [`LAST_PAUSE`].
+/// It doubles up to [`LAST_PAUSE`].
 const FIRST_PAUSE: Duration = Duration::from_secs(2);
 const LAST_PAUSE: Duration = Duration::from_secs(30);
 
@@ -23,7 +22,7 @@ impl PushPatience {
         }
     }
 
-    /// Pause before a further try; `None` where there is none.
+    /// `None` once the patience is over.
     pub(super) fn next_pause(&mut self, now: Instant) -> Option<Duration> {
         let pause = self.pause.min(self.left(now));
         self.pause = self.pause.saturating_mul(2).min(LAST_PAUSE);

@@ -1,4 +1,4 @@
-//! Reports of a worker about itself: one commit on a branch of its own, which each report replaces.
+//! Reports of a worker: one commit on a branch of its own, which each report replaces.
 
 use std::ffi::OsString;
 use std::time::{Duration, Instant};
@@ -13,47 +13,41 @@ use omo_state::env;
 use super::push_patience::PushPatience;
 use crate::exchange::{EXCHANGE_VERSION, REPORT_FILE, WorkerPhase, WorkerReport, report_branch};
 
-/// Tries of the first report: an earlier worker may push one of its own meanwhile.
+/// Tries of the first report: an earlier worker may push one meanwhile.
 const CLAIMS: usize = 4;
 
-/// Pause between two looks for the report of a later start: so long both of them cost money at
-/// most. Each look is one list of one branch.
+/// Pause between two looks for a later start's report: the longest time that both of them cost money.
 const LOOK_EVERY: Duration = Duration::from_secs(2 * 60);
-/// Reference of another start's report, in the clone.
 const OTHER_REFERENCE: &str = "refs/omo/other-report";
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct SeenReport {
-    /// Commit on the remote.
     pub commit: String,
     /// Cost of the worker by then.
     pub cost: ClientCost,
 }
 
 pub(super) struct Reporter<'r> {
-    /// Clone to push from.
     pub clone: &'r WorkerClone<'r>,
-    /// Identity of commits.
     pub identity: Vec<(&'static str, OsString)>,
-    /// The tasks that have a commit on the remote, in their order.
+    /// Tasks with a commit on the remote, in order.
     pub pushed: Vec<String>,
-    /// The commit that the branch for the work has there.
+    /// Commit of the branch on the remote.
     pub tip: String,
-    /// The commit of the clone that was last looked at.
+    /// Last `HEAD` of the clone that was looked at.
     pub looked_at: Option<String>,
-    /// State of the files before the client began, where it is known.
+    /// State of the files before the client began.
     pub files_before: Option<String>,
-    /// Cost of the clients of this worker and of its earlier starts. One that is at work counts
-    /// with its budget.
+    /// With earlier starts; a client at work counts with its budget.
     pub cost: ClientCost,
     branch: String,
     instance: String,
     host: String,
     seen: Option<String>,
     has_claimed: bool,
-    /// Moment of the next look for the report of a later start: see [`LOOK_EVERY`].
+    /// Next look for the report of a later start.
     look_at: Instant,
-    /// For how long a push at the end of the worker goes on, once one has begun.
+    /// Since the first push at the end.
     pub patience: Option<PushPatience>,
 }
 
@@ -89,8 +83,7 @@ impl<'r> Reporter<'r> {
         self.has_claimed
     }
 
-    /// Looks whether the branch is no longer this worker's, where it is time to: a later start has reported, or the run has
-    /// removed the report. A look that fails says nothing.
+    /// Looks at each [`LOOK_EVERY`] for a later start's report, or a removed one. A failed look says nothing.
     pub(super) fn is_replaced(&mut self, now: Instant) -> bool {
         if now < self.look_at {
             return false;
@@ -103,7 +96,7 @@ impl<'r> Reporter<'r> {
         {
             BranchPeek::Same | BranchPeek::Silent => false,
             BranchPeek::Gone => self.has_claimed,
-            // One of its own that is not the last one it knows of is a push whose answer got lost.
+            // Its own report, though not the last one that it knows of, is a push whose answer got lost.
             BranchPeek::Moved(commit) => {
                 let report = read_message(self.clone, &commit, REPORT_FILE)
                     .ok()
@@ -155,14 +148,12 @@ impl<'r> Reporter<'r> {
     }
 }
 
-/// Host name, in letters that an address may have; see [`omo_state::env::host_name`].
+/// Host name in letters of an address.
 pub(super) fn host_name() -> String {
-    let told = env::host_name().unwrap_or_default();
-    let is_plain =
-        |letter: &char| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '.' | '_');
-    let plain: String = sanitize(told.trim(), 100)
+    let host = env::host_name().unwrap_or_default();
+    let plain: String = sanitize(host.trim(), 100)
         .chars()
-        .filter(is_plain)
+        .filter(|letter| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '.' | '_'))
         .collect();
     if plain.is_empty() {
         "unknown".to_owned()

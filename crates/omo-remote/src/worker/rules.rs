@@ -1,4 +1,4 @@
-//! Rules of a worker for its brief, its remaining tasks and its end: pure.
+//! Pure rules of a worker for its brief, its remaining tasks and its end.
 
 use std::collections::BTreeSet;
 
@@ -8,16 +8,13 @@ use omo_git::task_trailers::{find_task_commit, is_task_message};
 
 use crate::exchange::{EXCHANGE_VERSION, WorkerBrief, WorkerEnd};
 
-/// Maximum tasks of a brief.
 const MAX_TASKS: usize = 1_000;
-/// Maximum bytes of an address or a branch.
 const MAX_REMOTE: usize = 4_096;
 const MAX_BRANCH: usize = 200;
-/// Maximum bytes of the name of a run or group.
 const MAX_ID: usize = 200;
 const DETAIL_CHARS: usize = 500;
 
-/// Fault of an address of a remote repository; `None` for a possible one.
+/// Fault of a remote's address, such as `ext::sh`, which would have git start a program.
 pub fn remote_problem(remote: &str) -> Option<&'static str> {
     let is_local = !remote.contains(':');
     if remote.is_empty() || remote.len() > MAX_REMOTE || remote.chars().any(char::is_control) {
@@ -33,24 +30,24 @@ pub fn remote_problem(remote: &str) -> Option<&'static str> {
         .then_some("the path of a repository has to be absolute")
 }
 
-/// `true` for a plain branch name: one that git takes, and that is no pattern.
+/// Plain branch name: valid for git, and no pattern.
 pub fn is_branch_name(branch: &str) -> bool {
-    let is_plain =
-        |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b'/');
-    let is_lock = |part: &str| {
-        part.rsplit_once('.')
-            .is_some_and(|(_, ending)| ending.eq_ignore_ascii_case("lock"))
-    };
-    let is_part = |part: &str| {
-        !part.is_empty() && !part.starts_with(['.', '-']) && !part.ends_with('.') && !is_lock(part)
-    };
     branch.len() <= MAX_BRANCH
-        && branch.bytes().all(is_plain)
+        && branch
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b'/'))
         && !branch.contains("..")
-        && branch.split('/').all(is_part)
+        && branch.split('/').all(is_branch_part)
 }
 
-/// `true` for a full commit id: 40 or 64 digits.
+fn is_branch_part(part: &str) -> bool {
+    let is_lock = part
+        .rsplit_once('.')
+        .is_some_and(|(_, ending)| ending.eq_ignore_ascii_case("lock"));
+    !part.is_empty() && !part.starts_with(['.', '-']) && !part.ends_with('.') && !is_lock
+}
+
+/// Full commit id: 40 or 64 lowercase hexadecimal digits.
 pub fn is_commit_name(name: &str) -> bool {
     matches!(name.len(), 40 | 64)
         && name
@@ -58,31 +55,19 @@ pub fn is_commit_name(name: &str) -> bool {
             .all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
 }
 
-/// Parses a [`WorkerBrief`].
-///
-/// # Errors
-///
-/// Why it cannot be followed.
+/// Parses a [`WorkerBrief`]; the error is a reason.
 pub(super) fn parse_brief(bytes: &[u8]) -> Result<WorkerBrief, String> {
     #[derive(serde::Deserialize)]
     struct Versioned {
         version: u32,
     }
-    let unreadable = |error: serde_json::Error| {
-        format!(
-            "the brief cannot be read: {}",
-            sanitize(&error.to_string(), 200)
-        )
-    };
-    let Versioned { version } = serde_json::from_slice(bytes).map_err(unreadable)?;
+    let Versioned { version } = serde_json::from_slice(bytes).map_err(unreadable_brief)?;
     if version != EXCHANGE_VERSION {
         return Err(format!(
             "the brief has the version {version}, and this omo understands {EXCHANGE_VERSION}: use the same omo on both machines"
         ));
     }
-    let brief: WorkerBrief = serde_json::from_slice(bytes).map_err(unreadable)?;
-    let is_id =
-        |id: &str| !id.is_empty() && id.len() <= MAX_ID && !id.chars().any(char::is_control);
+    let brief: WorkerBrief = serde_json::from_slice(bytes).map_err(unreadable_brief)?;
     let ids: BTreeSet<&str> = brief.tasks.iter().map(|task| task.id.as_str()).collect();
     let problem = if !is_id(&brief.run) || !is_id(&brief.group) || !ids.iter().all(|id| is_id(id)) {
         "an id in it is empty, too long, or has control characters"
@@ -105,28 +90,47 @@ pub(super) fn parse_brief(bytes: &[u8]) -> Result<WorkerBrief, String> {
     Err(format!("the brief cannot be followed: {problem}"))
 }
 
+fn is_id(id: &str) -> bool {
+    !id.is_empty() && id.len() <= MAX_ID && !id.chars().any(char::is_control)
+}
+
+fn unreadable_brief(error: serde_json::Error) -> String {
+    format!(
+        "the brief cannot be read: {}",
+        sanitize(&error.to_string(), 200)
+    )
+}
+
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Progress {
-    /// The tasks that have a commit, in the order of the brief.
+    /// Tasks with a commit, in the order of the brief.
     pub done: Vec<String>,
-    /// The last commit that is one of a task's.
+    /// Last commit of a task.
     pub last: Option<String>,
 }
 
 pub(super) fn find_progress(brief: &WorkerBrief, commits: &[(String, String)]) -> Progress {
-    let commit_of = |id: &str| find_task_commit(commits, &brief.run, id);
-    let done: Vec<String> = brief
+    let task_commits: Vec<(&str, &str)> = brief
         .tasks
         .iter()
-        .filter(|task| commit_of(&task.id).is_some())
-        .map(|task| task.id.clone())
+        .filter_map(|task| {
+            Some((
+                task.id.as_str(),
+                find_task_commit(commits, &brief.run, &task.id)?,
+            ))
+        })
         .collect();
-    let last = commits
-        .iter()
-        .rfind(|(commit, _)| done.iter().any(|id| commit_of(id) == Some(commit)));
+    let last = commits.iter().rfind(|(commit, _)| {
+        task_commits
+            .iter()
+            .any(|(_, task_commit)| task_commit == commit)
+    });
     Progress {
         last: last.map(|(commit, _)| commit.clone()),
-        done,
+        done: task_commits
+            .iter()
+            .map(|(id, _)| (*id).to_owned())
+            .collect(),
     }
 }
 
@@ -139,33 +143,30 @@ pub(super) fn prompt_text(brief: &WorkerBrief, done: &[String]) -> String {
     else {
         return brief.prompt.clone();
     };
-    let list = |ids: &[String]| {
-        ids.iter()
-            .map(|id| format!("`{}`", sanitize(id, 60)))
-            .collect::<Vec<_>>()
-            .join(", ")
-    };
+    let done_ids = done
+        .iter()
+        .map(|id| format!("`{}`", sanitize(id, 60)))
+        .collect::<Vec<_>>()
+        .join(", ");
     format!(
         "An earlier start of this work was cut off. Of the tasks below {} done already: the commits are checked out. \
 Leave them as they are, and go on with `{}`.\n\n{}",
         if done.len() == 1 {
-            format!("{} is", list(done))
+            format!("{done_ids} is")
         } else {
-            format!("{} are", list(done))
+            format!("{done_ids} are")
         },
         sanitize(&next.id, 60),
         brief.prompt
     )
 }
 
-/// An end at which a client had come to the end of its work, so that its uncommitted files are
-/// meant to be kept.
+/// The client came to the end of its work, so that its uncommitted files count.
 pub(super) fn has_finished(end: &ClientEnd) -> bool {
     matches!(end, ClientEnd::Ended | ClientEnd::TurnsSpent)
 }
 
 pub(super) fn worker_end(end: &ClientEnd) -> (WorkerEnd, String) {
-    let short = |text: &str| sanitize(text, DETAIL_CHARS);
     match end {
         ClientEnd::Ended => (
             WorkerEnd::TasksLeft,
@@ -175,7 +176,7 @@ pub(super) fn worker_end(end: &ClientEnd) -> (WorkerEnd, String) {
             WorkerEnd::TasksLeft,
             "its client had taken all of its turns".to_owned(),
         ),
-        ClientEnd::Garbage(why) => (WorkerEnd::TasksLeft, short(why)),
+        ClientEnd::Garbage(why) => (WorkerEnd::TasksLeft, sanitize(why, DETAIL_CHARS)),
         ClientEnd::BudgetSpent => (
             WorkerEnd::BudgetSpent,
             "its client had spent its budget".to_owned(),
@@ -190,7 +191,7 @@ pub(super) fn worker_end(end: &ClientEnd) -> (WorkerEnd, String) {
                 .unwrap_or_default();
             (
                 WorkerEnd::ApiFailed,
-                format!("the API failed{status}: {}", short(detail)),
+                format!("the API failed{status}: {}", sanitize(detail, DETAIL_CHARS)),
             )
         }
         ClientEnd::TimedOut => (WorkerEnd::TimedOut, "its client's time was up".to_owned()),
@@ -203,7 +204,7 @@ pub(super) fn worker_end(end: &ClientEnd) -> (WorkerEnd, String) {
         }
         ClientEnd::NeverBegan(why) => (
             WorkerEnd::NotPrepared,
-            format!("its client never began: {}", short(why)),
+            format!("its client never began: {}", sanitize(why, DETAIL_CHARS)),
         ),
     }
 }

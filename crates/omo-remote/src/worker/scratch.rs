@@ -1,5 +1,5 @@
-//! The folder that a worker works in: its user's own, held by a lock for as long as the worker lives. One whose worker
-//! was killed is removed by the next start. One that holds work that was not pushed stays until a start that comes a week later.
+//! The folder of a worker: its user's own, and locked while the worker lives. The next start removes that of a killed
+//! worker; one with unpushed work stays for a week.
 
 use std::cell::Cell;
 use std::path::{Path, PathBuf};
@@ -14,24 +14,20 @@ use omo_state::random_id::random_letters;
 const STARTS_LOCK: &str = "starts.lock";
 const STARTS_WAIT: Duration = Duration::from_secs(30);
 const OWNER_LOCK: &str = "owner.lock";
-/// Mark in a folder that is kept after its worker, with its work.
+/// Mark of a folder that outlives its worker.
 const KEPT: &str = "kept";
-/// Time in seconds: a user may be away for some days.
+/// A user may be away for some days.
 const KEPT_SECONDS: i64 = 7 * 24 * 60 * 60;
-/// Maximum of kept folders, each of which is a whole clone; the newest ones stay.
+/// Each is a whole clone; the newest ones stay.
 const MAX_KEPT: usize = 8;
 const START: &str = "start-";
 const DEAD: &str = "dead-";
 
-/// The folder that holds those of all starts of this user, below `scratch`, made where there is none.
-///
-/// # Errors
-///
-/// It is a link, belongs to another user, or cannot be made.
+/// Folder of all starts of this user below `scratch`, made where missing. A link, or another user's folder, is refused.
 pub(super) fn open_top(scratch: &Path, parts: &[&str]) -> Result<GuardedFolder, String> {
-    let failed = |error: std::io::Error| format!("{}: {error}", scratch.display());
-    std::fs::create_dir_all(scratch).map_err(failed)?;
-    let real = scratch.canonicalize().map_err(failed)?;
+    let real = std::fs::create_dir_all(scratch)
+        .and_then(|()| scratch.canonicalize())
+        .map_err(|error| format!("{}: {error}", scratch.display()))?;
     let name = user_number().map_or_else(
         || "omo-worker".to_owned(),
         |number| format!("omo-worker-{number}"),
@@ -44,7 +40,7 @@ pub(super) fn open_top(scratch: &Path, parts: &[&str]) -> Result<GuardedFolder, 
 }
 
 #[derive(Debug)]
-pub(super) struct ScratchFolder {
+pub(super) struct WorkerScratch {
     top: GuardedFolder,
     name: String,
     folder: GuardedFolder,
@@ -52,12 +48,8 @@ pub(super) struct ScratchFolder {
     is_kept: Cell<bool>,
 }
 
-impl ScratchFolder {
-    /// Makes one, and removes those whose workers are dead.
-    ///
-    /// # Errors
-    ///
-    /// It cannot be made.
+impl WorkerScratch {
+    /// Makes a folder, and removes those of dead workers.
     pub(super) fn create(scratch: &Path) -> Result<Self, String> {
         let top = open_top(scratch, &[])?;
         let starts = StateLock::take_named(&top, STARTS_LOCK, STARTS_WAIT)
@@ -83,11 +75,7 @@ impl ScratchFolder {
         })
     }
 
-    /// Has it stay after this worker: later starts remove it after a week, or once there are many newer ones.
-    ///
-    /// # Errors
-    ///
-    /// It cannot be marked.
+    /// Keeps the folder after this worker, for a week or until there are many newer ones.
     pub(super) fn keep(&self) -> Result<(), String> {
         self.folder
             .replace(KEPT, b"")
@@ -96,11 +84,7 @@ impl ScratchFolder {
         Ok(())
     }
 
-    /// Has it go with this worker after all.
-    ///
-    /// # Errors
-    ///
-    /// The mark cannot be removed.
+    /// Undoes [`Self::keep`].
     pub(super) fn release(&self) -> Result<(), String> {
         self.folder
             .remove(KEPT)
@@ -109,7 +93,6 @@ impl ScratchFolder {
         Ok(())
     }
 
-    /// A [`KEPT`] folder, which stays after this worker, also where that is killed.
     pub(super) fn is_kept(&self) -> bool {
         self.is_kept.get()
     }
@@ -118,11 +101,7 @@ impl ScratchFolder {
         self.folder.path()
     }
 
-    /// Writes a file of this folder, and gives its path.
-    ///
-    /// # Errors
-    ///
-    /// It cannot be written.
+    /// Writes a file; returns its path.
     pub(super) fn write(&self, name: &str, bytes: &[u8]) -> Result<PathBuf, String> {
         self.folder
             .replace(name, bytes)
@@ -130,11 +109,7 @@ impl ScratchFolder {
         Ok(self.path().join(name))
     }
 
-    /// Makes an empty folder in this one, and gives its path.
-    ///
-    /// # Errors
-    ///
-    /// It cannot be made.
+    /// Makes an empty folder; returns its path.
     pub(super) fn make_folder(&self, name: &str) -> Result<PathBuf, String> {
         self.folder
             .empty_folder(name)
@@ -143,8 +118,8 @@ impl ScratchFolder {
     }
 }
 
-impl Drop for ScratchFolder {
-    /// Removes it where it is not kept. What cannot be removed is left to the next start.
+impl Drop for WorkerScratch {
+    /// Removes the folder unless it is kept; the next start tries again.
     fn drop(&mut self) {
         if !self.is_kept.get() {
             let _ = remove(&self.top, &self.name);
@@ -153,15 +128,9 @@ impl Drop for ScratchFolder {
     }
 }
 
-/// Gives the folders of dead workers other names, under which no worker looks for its own.
+/// Renames the folders of dead workers, so that no worker takes one for its own.
 fn set_dead_aside(top: &GuardedFolder) {
     let (mut kept, now) = (Vec::new(), env::now().as_millis() / 1_000);
-    let set_aside = |name: &str| {
-        let _ = top.rename(
-            name,
-            &format!("{DEAD}{}", name.strip_prefix(START).unwrap_or(name)),
-        );
-    };
     for name in top.file_names(START).unwrap_or_default() {
         let Ok(Some(folder)) = top.open_folder(&name) else {
             continue;
@@ -172,22 +141,26 @@ fn set_dead_aside(top: &GuardedFolder) {
         };
         match folder.written_at(KEPT).filter(|_| is_dead) {
             Some(since) => kept.push((now - since, name)),
-            None if is_dead => set_aside(&name),
+            None if is_dead => set_aside(top, &name),
             None => {}
         }
     }
     kept.sort();
     for name in outlived(&kept) {
-        set_aside(name);
+        set_aside(top, name);
     }
 }
 
-/// Folders kept no longer, of those that are there with their ages in seconds, the newest first.
+fn set_aside(top: &GuardedFolder, name: &str) {
+    let id = name.strip_prefix(START).unwrap_or(name);
+    let _ = top.rename(name, &format!("{DEAD}{id}"));
+}
+
+/// Names no longer kept, of folders with their ages in seconds, the newest first.
 fn outlived(kept: &[(i64, String)]) -> impl Iterator<Item = &str> {
-    let is_kept = |place: usize, age: i64| place < MAX_KEPT && age < KEPT_SECONDS;
     kept.iter()
         .enumerate()
-        .filter(move |(place, (age, _))| !is_kept(*place, *age))
+        .filter(|(place, (age, _))| *place >= MAX_KEPT || *age >= KEPT_SECONDS)
         .map(|(_, (_, name))| name.as_str())
 }
 
@@ -211,14 +184,14 @@ mod tests {
     #[test]
     fn the_folder_of_a_dead_worker_goes_and_that_of_a_living_one_stays() {
         let temp = tempfile::tempdir().unwrap();
-        let living = ScratchFolder::create(temp.path()).unwrap();
-        let mut dead = ScratchFolder::create(temp.path()).unwrap();
+        let living = WorkerScratch::create(temp.path()).unwrap();
+        let mut dead = WorkerScratch::create(temp.path()).unwrap();
         std::fs::create_dir(dead.path().join("deep")).unwrap();
         let (living_path, dead_path) = (living.path().to_owned(), dead.path().to_owned());
         // As a kill does: the lock is given back, and the folder stays.
         drop(dead.lock.take());
         std::mem::forget(dead);
-        let third = ScratchFolder::create(temp.path()).unwrap();
+        let third = WorkerScratch::create(temp.path()).unwrap();
         assert!(living_path.exists() && !dead_path.exists() && third.path().exists());
         drop((living, third));
         let top = open_top(temp.path(), &[]).unwrap();
@@ -229,7 +202,7 @@ mod tests {
     fn the_folder_of_a_killed_worker_stays_while_it_holds_work() {
         let temp = tempfile::tempdir().unwrap();
         for holds_work in [true, false] {
-            let mut killed = ScratchFolder::create(temp.path()).unwrap();
+            let mut killed = WorkerScratch::create(temp.path()).unwrap();
             killed.keep().unwrap();
             if !holds_work {
                 killed.release().unwrap();
@@ -237,7 +210,7 @@ mod tests {
             let path = killed.path().to_owned();
             drop(killed.lock.take());
             std::mem::forget(killed);
-            drop(ScratchFolder::create(temp.path()).unwrap());
+            drop(WorkerScratch::create(temp.path()).unwrap());
             assert_eq!(path.exists(), holds_work);
         }
     }
@@ -246,11 +219,11 @@ mod tests {
     fn the_folder_with_work_that_was_not_pushed_stays_for_a_while() {
         let temp = tempfile::tempdir().unwrap();
         let path = {
-            let folder = ScratchFolder::create(temp.path()).unwrap();
+            let folder = WorkerScratch::create(temp.path()).unwrap();
             folder.keep().unwrap();
             folder.path().to_owned()
         };
-        drop(ScratchFolder::create(temp.path()).unwrap());
+        drop(WorkerScratch::create(temp.path()).unwrap());
         assert!(path.exists());
         let kept = |ages: &[i64]| {
             ages.iter()
@@ -271,7 +244,7 @@ mod tests {
         let (temp, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         let name = format!("omo-worker-{}", user_number().unwrap());
         std::os::unix::fs::symlink(other.path(), temp.path().join(name)).unwrap();
-        assert!(ScratchFolder::create(temp.path()).is_err());
+        assert!(WorkerScratch::create(temp.path()).is_err());
         assert_eq!(std::fs::read_dir(other.path()).unwrap().count(), 0);
     }
 }
