@@ -1,7 +1,5 @@
-//! A project as it is now beside what it was at a commit, and copies of both, for a caller that runs something in them.
-//!
-//! Nothing is written to the repository, its index or its work tree. A copy has the bytes of each file as they are; no
-//! filter stands between. Files that git ignores are no part of either.
+//! A project now beside its base, and copies of both to run something in. Nothing is written to the repository, its index or
+//! its work tree; copies have the bytes of files, without any filter; ignored files are no part of them.
 
 mod project_files;
 
@@ -39,127 +37,101 @@ const MAIN_BRANCHES: [&str; 5] = [
     "refs/heads/master",
 ];
 
-/// Failure of a `BaseComparison`.
 #[derive(Debug, Error)]
 pub enum BaseError {
-    /// The project lies in no repository.
     #[error("{} lies in no work tree of git", .0.display())]
     NoRepository(PathBuf),
-    /// There is no such commit.
     #[error("`{}` is no commit of this repository", sanitize(.0, 100))]
     NoCommit(String),
-    /// The files that a run or an attempt began with were not recorded, or are no longer there.
+    /// Not recorded, or no longer there.
     #[error("the files that the work began with were not recorded")]
     NotRecorded,
-    /// There is nothing before what is there.
+    /// Nothing came before.
     #[error("there is no commit before this one to compare with")]
     NoBase,
-    /// A submodule was at a commit that is not there.
+    /// Of a submodule.
     #[error("the submodule {} was at {commit}, which is not there", path.display())]
-    Submodule {
-        /// Path of the submodule.
-        path: PathBuf,
-        /// The commit.
-        commit: String,
-    },
-    /// Another file in the place of one that was there.
+    Submodule { path: PathBuf, commit: String },
+    /// One tree cannot have both the old file and a new test file there.
     #[error("{} was there, and a test file of now has its place: both cannot be in one tree", path.display())]
     PlaceTaken {
-        /// Path from the top.
+        /// From the top.
         path: PathBuf,
     },
-    /// A step of git failed.
     #[error(transparent)]
     Git(#[from] GitFailed),
-    /// A file could not be copied, or its caller has ended it.
     #[error(transparent)]
     Copy(#[from] CopyError),
 }
 
-/// Base of a comparison.
 #[derive(Clone, Copy, Debug)]
 pub enum BaseChoice<'a> {
-    /// The commit that the work on this branch began from.
+    /// Commit that the work on this branch began from.
     BranchStart,
-    /// This commit, by any name that git knows.
+    /// Any name of a commit.
     Revision(&'a str),
-    /// The files that a run began with, uncommitted ones too.
+    /// Files at a run's begin, with uncommitted ones.
     Recorded {
-        /// The session of the run.
         session: &'a SessionId,
-        /// `FileScope` at the start of the run.
+        /// Name of the `FileScope`.
         scope: &'a str,
-        /// Digest of the record, from the session's entry.
+        /// Digest in the session's entry.
         recorded: &'a str,
     },
-    /// The files that an attempt at a task of a plan began with, uncommitted ones too.
+    /// Files at the begin of an attempt at a plan's task, with uncommitted ones.
     Attempt {
-        /// The work tree of the task.
         worktree: &'a ProvedWorktree,
-        /// The run of the plan.
         run_id: &'a str,
-        /// Snapshot of the work tree before the attempt.
         snapshot: &'a TreeSnapshot,
     },
 }
 
-/// Working folder of git, below `state_home`.
+/// For git, below `state_home`.
 #[derive(Clone, Copy, Debug)]
 pub struct ScratchFolder<'a> {
-    /// The user's own state folder.
     pub state_home: &'a Path,
-    /// The names that lead from there.
     pub parts: &'a [&'a str],
 }
 
 /// A project beside a `BaseChoice`.
 pub struct BaseComparison<'a> {
     top: PathBuf,
-    /// git's name of the commit, or of the tree of what was recorded.
+    /// Commit, or tree of a record.
     pub base: String,
-    /// The project's folder, from the top of the work tree; empty for the top itself.
+    /// From the top of the work tree; empty for the top.
     pub project: PathBuf,
     files: ProjectFiles<'a>,
 }
 
-/// A path that differs, with a `FileVersion` on each side.
+/// With a version on each side.
 #[derive(Debug)]
 pub struct ChangedFile {
-    /// Path from the top of the work tree.
+    /// From the top of the work tree.
     pub path: PathBuf,
-    /// `None` where it was not there.
+    /// `None` for a new file.
     pub base: Option<FileVersion>,
-    /// `None` where it is not there any more.
+    /// `None` for a removed file.
     pub now: Option<FileVersion>,
 }
 
-/// A file or link on one side.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileVersion {
-    /// Mode, such as `100644`.
+    /// Such as `100644`.
     mode: String,
-    /// The content.
     pub bytes: Vec<u8>,
 }
 
 impl ChangedFile {
-    /// Content at the base; `None` for a new file.
     pub fn base_bytes(&self) -> Option<&[u8]> {
         self.base.as_ref().map(|version| version.bytes.as_slice())
     }
 
-    /// Content now; `None` for a removed file.
     pub fn now_bytes(&self) -> Option<&[u8]> {
         self.now.as_ref().map(|version| version.bytes.as_slice())
     }
 }
 
-/// Gives files of a copy one of their versions, with this time, by which a build sees that they changed. A file that has
-/// none is removed.
-///
-/// # Errors
-///
-/// A file cannot be written.
+/// Writes a version of each file of a copy, or removes it, with a `time` by which a build sees the change.
 pub fn write_versions(
     copy: &Path,
     files: &[ChangedFile],
@@ -198,36 +170,24 @@ fn remove_file(tree: &mut FolderPath, path: &Path) -> io::Result<()> {
     }
 }
 
-/// Content of a `ChangedFile` in the copy without the change.
+/// Content of a changed file in the copy of the base.
 #[derive(Debug)]
 pub enum BaseContent {
-    /// As it was.
     Base,
-    /// As it is now.
     Now,
-    /// Something made of both.
+    /// Made of both.
     Joined(Vec<u8>),
 }
 
 impl<'a> BaseComparison<'a> {
-    /// Compares the project at `root` with `base`.
-    ///
-    /// # Errors
-    ///
-    /// There is no repository, nothing to compare with, or git fails.
     pub fn read(
         root: &Path,
         base: BaseChoice,
         scratch: ScratchFolder,
         calls: &'a GitCalls,
     ) -> Result<Self, BaseError> {
-        let none = || BaseError::NoRepository(root.to_owned());
-        let root = root.canonicalize().map_err(|_| none())?;
-        let find = || GitRepository::find(&root).ok_or_else(none);
-        let read = |tree: &GitWorktree, base: &RepositoryBase| {
-            let files = ProjectFiles::read(tree, base, scratch, calls)?;
-            Ok::<_, BaseError>((tree.clone(), base.name().to_owned(), files))
-        };
+        let no_repository = || BaseError::NoRepository(root.to_owned());
+        let root = root.canonicalize().map_err(|_| no_repository())?;
         let (tree, base, files) = match base {
             BaseChoice::Recorded {
                 session,
@@ -240,26 +200,33 @@ impl<'a> BaseComparison<'a> {
                 let run = run.ok_or(BaseError::NotRecorded)?;
                 let place = RecordedWorktree::outermost(&scope);
                 let base = RepositoryBase::recorded(&run, &place).ok_or(BaseError::NotRecorded)?;
-                read(&place.work_tree(scratch.state_home), &base)?
+                compare(&place.work_tree(scratch.state_home), &base, scratch, calls)?
             }
             BaseChoice::Revision(name) => {
-                let repository = find()?;
-                // git fails at some names of commits that are not there, such as `main@{99}`.
+                let repository = GitRepository::find(&root).ok_or_else(no_repository)?;
+                // git fails at some missing names, such as `main@{99}`.
                 let commit = repository.commit_of(name).ok().flatten();
                 let commit = commit.ok_or_else(|| BaseError::NoCommit(name.to_owned()))?;
-                read(repository.work_tree(), &RepositoryBase::Commit(&commit))?
+                compare(
+                    repository.work_tree(),
+                    &RepositoryBase::Commit(&commit),
+                    scratch,
+                    calls,
+                )?
             }
             BaseChoice::BranchStart => {
-                let repository = find()?;
+                let repository = GitRepository::find(&root).ok_or_else(no_repository)?;
                 let BranchBase { commit, is_on_main } = branch_base(&repository)?;
-                let found = read(repository.work_tree(), &RepositoryBase::Commit(&commit))?;
-                if found.2.changed.is_empty() && is_on_main {
+                let base = RepositoryBase::Commit(&commit);
+                let compared = compare(repository.work_tree(), &base, scratch, calls)?;
+                if compared.2.changed.is_empty() && is_on_main {
                     // One look at a time has the folder.
-                    drop(found);
+                    drop(compared);
                     let before = repository.commit_of("HEAD~1")?.ok_or(BaseError::NoBase)?;
-                    read(repository.work_tree(), &RepositoryBase::Commit(&before))?
+                    let base = RepositoryBase::Commit(&before);
+                    compare(repository.work_tree(), &base, scratch, calls)?
                 } else {
-                    found
+                    compared
                 }
             }
             BaseChoice::Attempt {
@@ -267,20 +234,21 @@ impl<'a> BaseComparison<'a> {
                 run_id,
                 snapshot,
             } => {
-                let tree = worktree.git().ok_or_else(none)?;
+                let tree = worktree.git().ok_or_else(no_repository)?;
                 let kept = changes::snapshot_objects(tree, scratch.state_home, run_id, snapshot);
                 let (name, objects) = kept.ok_or(BaseError::NotRecorded)?;
-                read(
-                    tree,
-                    &RepositoryBase::Kept {
-                        tree: &name,
-                        objects: &objects,
-                    },
-                )?
+                let base = RepositoryBase::Kept {
+                    tree: &name,
+                    objects: &objects,
+                };
+                compare(tree, &base, scratch, calls)?
             }
         };
-        let top = tree.top.canonicalize().map_err(|_| none())?;
-        let project = root.strip_prefix(&top).map_err(|_| none())?.to_owned();
+        let top = tree.top.canonicalize().map_err(|_| no_repository())?;
+        let project = root
+            .strip_prefix(&top)
+            .map_err(|_| no_repository())?
+            .to_owned();
         Ok(Self {
             top,
             base,
@@ -289,27 +257,26 @@ impl<'a> BaseComparison<'a> {
         })
     }
 
-    /// Number of files now.
     pub fn file_count(&self) -> usize {
         self.files.present.len()
     }
 
-    /// The files that are there now, by their path from the top of the work tree.
+    /// From the top of the work tree.
     pub fn present_paths(&self) -> impl Iterator<Item = &Path> {
         self.files.present.iter().map(PathBuf::as_path)
     }
 
-    /// The files that differ, by their path from the top of the work tree.
+    /// From the top of the work tree.
     pub fn changed_paths(&self) -> impl Iterator<Item = &Path> {
         self.files.changed.keys().map(PathBuf::as_path)
     }
 
-    /// Presence of a changed file at the base.
+    /// A changed file was there at the base.
     pub fn was_there(&self, path: &Path) -> bool {
         self.files.changed.get(path).is_some_and(Option::is_some)
     }
 
-    /// A changed file that was a link at the base.
+    /// A changed file was a link at the base.
     pub fn was_link(&self, path: &Path) -> bool {
         self.files
             .changed
@@ -317,8 +284,7 @@ impl<'a> BaseComparison<'a> {
             .is_some_and(|base| base.as_ref().is_some_and(|base| base.mode == LINK))
     }
 
-    /// Path from the project's top with `/` between its names. What lies beside the project keeps its path from the top of
-    /// the work tree.
+    /// Path from the project's top with `/`; beside the project from the top of the work tree.
     pub fn name_in_project(&self, path: &Path) -> String {
         let below = path.strip_prefix(&self.project).unwrap_or(path);
         below
@@ -328,17 +294,11 @@ impl<'a> BaseComparison<'a> {
             .join("/")
     }
 
-    /// Presence of a file now.
     pub fn is_present(&self, path: &Path) -> bool {
         self.files.present.contains(path) && self.top.join(path).symlink_metadata().is_ok()
     }
 
-    /// Writes the files as they are now into an empty folder, and those that did not change into a second one as well,
-    /// all with one time. Each is read once: where it is in both, it is the same.
-    ///
-    /// # Errors
-    ///
-    /// A file cannot be read or written, or it was ended.
+    /// Writes present files into an empty folder, and unchanged ones from the same read into a second one, all with one time.
     pub fn write_now(
         &self,
         now: &Path,
@@ -367,11 +327,7 @@ impl<'a> BaseComparison<'a> {
         )?)
     }
 
-    /// The files of the copy of now that differ from the base, with both contents, as far as `wants` asks for them.
-    ///
-    /// # Errors
-    ///
-    /// A file cannot be read.
+    /// Changed files of the copy of now, with both contents, as far as `wants` asks for them.
     pub fn read_changed(
         &self,
         copy_of_now: &Path,
@@ -392,27 +348,21 @@ impl<'a> BaseComparison<'a> {
         let mut files = Vec::with_capacity(wanted.len());
         for (path, base_file) in wanted {
             let now = read(&mut from, path).map_err(|error| CopyError::new(path, error))?;
-            let version = |file: &BaseFile| {
-                Some(FileVersion {
-                    mode: file.mode.clone(),
-                    bytes: base.get(path.as_path())?.clone(),
-                })
-            };
+            let base_bytes = base.get(path.as_path());
+            let base_version = base_file.as_ref().zip(base_bytes);
             files.push(ChangedFile {
                 path: path.clone(),
-                base: base_file.as_ref().and_then(version),
+                base: base_version.map(|(file, bytes)| FileVersion {
+                    mode: file.mode.clone(),
+                    bytes: bytes.clone(),
+                }),
                 now,
             });
         }
         Ok(files)
     }
 
-    /// Writes the files that changed as they were at the base beside those that did not, which [`Self::write_now`] has
-    /// written; `content` says what becomes of each.
-    ///
-    /// # Errors
-    ///
-    /// A file cannot be read or written, or it was ended.
+    /// Writes changed files beside the unchanged ones of [`Self::write_now`], with the `content` for each.
     pub fn write_changed(
         &self,
         copy_of_now: &Path,
@@ -471,11 +421,7 @@ impl<'a> BaseComparison<'a> {
         Ok(())
     }
 
-    /// The folders that git ignores as such, from the top: where tools install and build.
-    ///
-    /// # Errors
-    ///
-    /// git fails.
+    /// Ignored folders from the top, such as of installed and built files.
     pub fn ignored_paths(&self) -> Result<Vec<PathBuf>, BaseError> {
         let list = [
             "ls-files",
@@ -491,11 +437,7 @@ impl<'a> BaseComparison<'a> {
         Ok(paths.filter(|path| is_plain(path)).collect())
     }
 
-    /// The files, from the top, that `.worktreeinclude` names and git ignores.
-    ///
-    /// # Errors
-    ///
-    /// git fails.
+    /// Ignored files of `.worktreeinclude`, from the top.
     pub fn included_paths(&self) -> Result<BTreeSet<PathBuf>, BaseError> {
         let outermost = self.files.outermost()?;
         let paths = included_paths(&self.top, |arguments, input| {
@@ -504,7 +446,6 @@ impl<'a> BaseComparison<'a> {
         Ok(paths.into_iter().filter(|path| is_plain(path)).collect())
     }
 
-    /// Top of the work tree.
     pub fn top(&self) -> &Path {
         &self.top
     }
@@ -535,13 +476,22 @@ impl<'a> BaseComparison<'a> {
     }
 }
 
+fn compare<'a>(
+    tree: &GitWorktree,
+    base: &RepositoryBase,
+    scratch: ScratchFolder,
+    calls: &'a GitCalls,
+) -> Result<(GitWorktree, String, ProjectFiles<'a>), BaseError> {
+    let files = ProjectFiles::read(tree, base, scratch, calls)?;
+    Ok((tree.clone(), base.name().to_owned(), files))
+}
+
 struct BranchBase {
     commit: String,
     is_on_main: bool,
 }
 
-/// The commit that the work on this branch began from: where it left the branch that others are made from; on that branch
-/// itself the last commit, or the one before where nothing is uncommitted.
+/// Merge base with the main branch; on that branch itself `HEAD`, or the commit before where all is committed.
 fn branch_base(repository: &GitRepository) -> Result<BranchBase, BaseError> {
     let head = repository.commit_of("HEAD")?.ok_or(BaseError::NoBase)?;
     for main in MAIN_BRANCHES {
@@ -584,14 +534,11 @@ fn read(from: &mut FolderPath, path: &Path) -> io::Result<Option<FileVersion>> {
     let (Some(name), Some(folder)) = (path.file_name(), from.parent_of(path)?) else {
         return Ok(None);
     };
-    let version = |mode: &str, bytes| {
-        Some(FileVersion {
-            mode: mode.to_owned(),
-            bytes,
-        })
-    };
     Ok(match folder.open_entry(name)? {
-        OpenedEntry::Link(target) => version(LINK, target.as_encoded_bytes().to_vec()),
+        OpenedEntry::Link(target) => Some(FileVersion {
+            mode: LINK.to_owned(),
+            bytes: target.as_encoded_bytes().to_vec(),
+        }),
         OpenedEntry::File {
             mut file,
             is_executable,
@@ -599,7 +546,11 @@ fn read(from: &mut FolderPath, path: &Path) -> io::Result<Option<FileVersion>> {
         } => {
             let mut bytes = Vec::new();
             file.read_to_end(&mut bytes)?;
-            version(if is_executable { EXECUTABLE } else { REGULAR }, bytes)
+            let mode = if is_executable { EXECUTABLE } else { REGULAR };
+            Some(FileVersion {
+                mode: mode.to_owned(),
+                bytes,
+            })
         }
         OpenedEntry::Other => None,
     })

@@ -1,12 +1,5 @@
-//! Changes of a task of a plan: the work tree before, the work tree after, and the paths that
-//! differ.
-//!
-//! A snapshot is a tree of git's, as the id of a work tree is (`tree`), and outlasts the process:
-//! another may ask for the difference later. It lies in the user's own state folder, in a folder
-//! for each run, and never in the repository.
-//!
-//! Files that git ignores are not seen, nor is a change that was set back between two snapshots. A
-//! change inside a submodule is seen as a change of the submodule.
+//! Changes of a task of a plan: two snapshots of the work tree (tree ids, in a private folder of the run) and the paths
+//! that differ. Not seen are ignored files, changes that were set back in between, and what changed inside a submodule.
 
 mod added_lines;
 mod snapshot_differences;
@@ -33,7 +26,7 @@ pub use snapshot_differences::SnapshotPair;
 
 const OWN: &str = ".sisyphus/cc-omo";
 
-/// A work tree at one moment, as a tree of git (`git write-tree`).
+/// A tree of git (`git write-tree`) with the ids of submodules.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TreeSnapshot {
@@ -42,26 +35,21 @@ pub struct TreeSnapshot {
     submodules: BTreeMap<String, String>,
 }
 
-/// Kind of a `PathChange`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum PathChangeKind {
-    /// A new file.
     Added,
-    /// Another content, or another kind: a file that may be run, a link.
+    /// Another content, or another kind, such as an executable file or a link.
     Modified,
-    /// A removed file.
     Deleted,
 }
 
-/// A path that differs between two `TreeSnapshot`s.
+/// Between two `TreeSnapshot`s.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PathChange {
-    /// The path from the project's top, with `/` between its parts; what lies beside the project in
-    /// the same repository begins with `../`. Bytes that are no UTF-8 are shown as `U+FFFD`.
+    /// From the project's top, with `/`; beside the project it begins with `../`. No UTF-8 is `U+FFFD`.
     pub path: String,
-    /// Kind of the change.
     pub kind: PathChangeKind,
 }
 
@@ -86,8 +74,7 @@ impl From<ChangedEntry> for PathChange {
 }
 
 impl Snapshots<'_> {
-    /// Takes the present content of the work tree that the project lies in, as git would commit it; `None` where it lies in
-    /// none, or git cannot say.
+    /// Present content of the project's work tree as git would commit it; `None` without one, or without an answer of git.
     pub fn take_tree(&self) -> Option<TreeSnapshot> {
         let (root, work_tree) = (self.worktree.root(), self.worktree.git()?);
         let calls = GitCalls::default();
@@ -112,9 +99,8 @@ impl Snapshots<'_> {
         })
     }
 
-    /// Differences between two snapshots, sorted by path; `None` where that cannot be told, because
-    /// the run's snapshots are gone for example. A renamed file is a deleted and an added one. Left
-    /// out are omo's own files.
+    /// Differences without omo's own files, sorted by path; a renamed file is a deleted and an added one. `None` where the
+    /// run's snapshots are gone, for example.
     pub fn changed_paths(&self, from: &TreeSnapshot, to: &TreeSnapshot) -> Option<Vec<PathChange>> {
         let differing = [
             "diff-tree",
@@ -124,28 +110,27 @@ impl Snapshots<'_> {
             "--raw",
             "--ignore-submodules=none",
         ];
-        let found = parse_changes(&self.diff(&differing, [from, to])?)?.into_iter();
-        let mut found: Vec<PathChange> = found.map(PathChange::from).collect();
+        let entries = parse_changes(&self.diff(&differing, [from, to])?)?.into_iter();
+        let mut changes: Vec<PathChange> = entries.map(PathChange::from).collect();
         for (path, inner) in &from.submodules {
             let is_other = to.submodules.get(path).is_some_and(|now| now != inner);
-            if is_other && !found.iter().any(|change| change.path == *path) {
-                found.push(PathChange {
+            if is_other && !changes.iter().any(|change| change.path == *path) {
+                changes.push(PathChange {
                     path: path.clone(),
                     kind: PathChangeKind::Modified,
                 });
             }
         }
         let (_, project) = self.worktree.project()?;
-        for change in &mut found {
+        for change in &mut changes {
             change.path = relative_path(&project, &change.path);
         }
-        found.retain(|change| !is_omo_path(&change.path, self.own));
-        found.sort();
-        Some(found)
+        changes.retain(|change| !is_omo_path(&change.path, self.own));
+        changes.sort();
+        Some(changes)
     }
 
-    /// Content of a file at one moment, by its path from the project's top; `None` for no file, or
-    /// where that cannot be told.
+    /// Content of a file, by its path from the project's top; `None` without it, or without an answer.
     pub fn file(&self, snapshot: &TreeSnapshot, path: &str) -> Option<Vec<u8>> {
         let (work_tree, project) = self.worktree.project()?;
         let name = tree_path(&project, path)?;
@@ -157,7 +142,6 @@ impl Snapshots<'_> {
             .git(&["cat-file", "blob", &place], &[])
     }
 
-    /// Output of `git diff` between two snapshots.
     fn diff(&self, arguments: &[&str], [from, to]: [&TreeSnapshot; 2]) -> Option<Vec<u8>> {
         if !is_object_name(&from.tree) || !is_object_name(&to.tree) {
             return None;
@@ -173,8 +157,7 @@ impl Snapshots<'_> {
     }
 }
 
-/// git's name for the tree of a snapshot, and the folder that has what the repository's own objects lack of it; `None`
-/// where it is gone.
+/// Tree id of a snapshot, and the folder of objects that the repository lacks; `None` for one that is gone.
 pub(crate) fn snapshot_objects(
     work_tree: &GitWorktree,
     state_home: &Path,
@@ -188,15 +171,14 @@ pub(crate) fn snapshot_objects(
     listed.map(|_| (snapshot.tree.clone(), scratch.objects_folder()))
 }
 
-/// A path of omo's own, or one of those that it writes for a run.
+/// `own` are further paths that omo writes for a run.
 pub fn is_omo_path(path: &str, own: &[&str]) -> bool {
     own.iter()
         .chain([&OWN])
         .any(|own| is_at_or_below(path, own))
 }
 
-/// The digest of a file's content, to see whether it is touched later; `None` where there is no regular
-/// file, or one that lies outside of the project, behind a link for example.
+/// Digest of a regular file in the project; `None` for any other path, such as one behind a link.
 pub fn file_digest(root: &Path, path: &str) -> Option<String> {
     let path = Path::new(path);
     if !path

@@ -1,8 +1,5 @@
-//! Committing exactly the files of one step, as their user would: with their identity, their settings and
-//! their hooks, and with everything else that they have staged left staged.
-//!
-//! A message is never part of a command: git reads it, and the list of paths, from files in the user's own
-//! state folder. git runs under a keeper as a check does, so that a hook that never ends does end.
+//! Commits exactly the files of one step as their user would: with their identity, settings and hooks, which a keeper
+//! ends at a limit, and with everything else left as staged. Message and paths come from files, never from a command line.
 
 mod git_formats;
 mod refusal;
@@ -42,54 +39,45 @@ const MESSAGE: &str = "message";
 const PATHS: &str = "paths";
 const TRACE: &str = "trace";
 const MAX_TRACE_BYTES: u64 = 64 * 1024 * 1024;
-/// Two steps of one work tree may end at the same time, and the hooks of the first one take long.
+/// Two steps of one work tree may end at the same time, and hooks take long.
 const PATIENCE: Duration = Duration::from_secs(120);
 const GIT_LIMIT: Duration = Duration::from_secs(60);
-/// Words of git when `core.safecrlf` refuses a file.
+/// Words of git where `core.safecrlf` refuses a file.
 const LINE_ENDS: &str = "would be replaced by";
 
-/// Content and conditions of a commit, for `commit_paths`.
 #[derive(Clone, Copy, Debug)]
 pub struct CommitRequest<'a> {
-    /// Work tree of the project.
     pub worktree: &'a ProvedWorktree,
-    /// The folder of the user's own state, absolute.
+    /// Absolute.
     pub state_home: &'a Path,
-    /// Changed paths, as in [`crate::changes::PathChange::path`]: new, other and removed files.
+    /// As [`crate::changes::PathChange::path`]: new, changed and removed files.
     pub paths: &'a [&'a str],
-    /// The message.
     pub message: &'a str,
-    /// Trailers below the message: names and values.
+    /// Names and values.
     pub trailers: &'a [(&'a str, &'a str)],
-    /// Settings of git from the environment of the user.
     pub settings: &'a GitSettings,
-    /// For how long git and the hooks may run.
+    /// Of git with its hooks.
     pub limit: Duration,
 }
 
-/// Outcome of `commit_paths`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CommitEnd {
-    /// A new commit.
     Made {
-        /// Commit id.
         sha: String,
-        /// Files, from the project's top, that hooks changed in it, or added to it.
+        /// Paths from the project's top that hooks changed or added.
         by_hooks: Vec<String>,
     },
-    /// There are no paths: the work tree is as it was before the step.
+    /// Without paths.
     NoChange,
-    /// The commit that is checked out holds the paths just as they are: the step committed them itself.
+    /// `HEAD` holds the paths just as they are: the step committed them itself.
     AlreadyCommitted {
-        /// Commit id.
         sha: String,
     },
-    /// No commit, with the reason.
     Refused(CommitRefusal),
 }
 
-/// Commits. `goes_on` is asked all the while; once it says no, git and the hooks are ended. The binary that
-/// calls this is its own keeper: see [`omo_process::keeper::run_if_asked`].
+/// Commits, while `goes_on`; then git and the hooks are ended. The calling binary is its own keeper: see
+/// [`omo_process::keeper::run_if_asked`].
 pub fn commit_paths(
     order: &CommitRequest<'_>,
     environment: &CheckEnvironment,
@@ -102,16 +90,15 @@ pub fn commit_paths(
     end.unwrap_or_else(CommitEnd::Refused)
 }
 
-/// `true` with a known `user.name` and `user.email`, without which nothing can be committed.
+/// `user.name` and `user.email` are known, without which there is no commit.
 pub fn has_identity(repository: &GitRepository) -> bool {
-    let knows = |name: &&str| {
-        repository
-            .answer_user(&["var", name])
-            .is_ok_and(|(status, _)| status == 0)
-    };
     ["GIT_AUTHOR_IDENT", "GIT_COMMITTER_IDENT"]
         .iter()
-        .all(knows)
+        .all(|name| {
+            repository
+                .answer_user(&["var", name])
+                .is_ok_and(|(status, _)| status == 0)
+        })
 }
 
 struct CommitWorktree {
@@ -123,13 +110,12 @@ struct CommitWorktree {
 
 impl CommitWorktree {
     fn open(order: &CommitRequest<'_>) -> Result<Self, CommitRefusal> {
-        let none = || {
+        let (tree, project) = order.worktree.project().ok_or_else(|| {
             refusal(format!(
                 "{} lies in no work tree of git",
                 order.worktree.root().display()
             ))
-        };
-        let (tree, project) = order.worktree.project().ok_or_else(none)?;
+        })?;
         let tree = tree.clone();
         let git = git_program(&tree.top).ok_or_else(|| refusal("there is no git in PATH"))?;
         let private =
@@ -155,7 +141,7 @@ impl CommitWorktree {
             let files = self.without_folders(&names)?;
             self.split_new_and_known(files, head.is_some(), &before, &others)?
         };
-        // All of them are gone, and HEAD knows none of them: they were removed, and that is in a commit.
+        // They were removed, and a commit holds that.
         if let (true, true, Some(sha)) = (new.is_empty(), known.is_empty(), &head) {
             return Ok(CommitEnd::AlreadyCommitted { sha: sha.clone() });
         }
@@ -174,7 +160,7 @@ impl CommitWorktree {
             .unwrap_or_default();
         if let Some(sha) = made {
             let is_whole = is_exit(&outcome, 0);
-            // A git that was ended behind that has not written its index.
+            // A killed git has not written its index.
             let changed = (has_run_hook(&trace) || !is_whole)
                 .then(|| self.follow_hooks(head.as_deref(), &sha, &names));
             let by_hooks = changed.flatten().filter(|_| is_whole).unwrap_or_default();
@@ -213,29 +199,27 @@ impl CommitWorktree {
     }
 
     fn names(&self, paths: &[&str]) -> Result<Vec<TreePath>, String> {
-        let name = |path: &&str| {
-            if path.contains(char::REPLACEMENT_CHARACTER) {
-                return Err(format!(
-                    "{path:?} has a name that is no Unicode: commit it by hand"
-                ));
-            }
-            let name = tree_path(&self.project, path).filter(|name| !name.0.is_empty());
-            name.ok_or_else(|| format!("{path:?} lies outside of the work tree"))
-        };
-        paths.iter().map(name).collect()
+        paths.iter().map(|path| self.name(path)).collect()
     }
 
-    /// A file that became a folder goes with what is in that: git takes no folder for a file that is gone.
+    fn name(&self, path: &str) -> Result<TreePath, String> {
+        if path.contains(char::REPLACEMENT_CHARACTER) {
+            return Err(format!(
+                "{path:?} has a name that is no Unicode: commit it by hand"
+            ));
+        }
+        tree_path(&self.project, path)
+            .filter(|name| !name.0.is_empty())
+            .ok_or_else(|| format!("{path:?} lies outside of the work tree"))
+    }
+
+    /// A file that became a folder goes with the files in it: git takes no folder for a removed file.
     fn without_folders(&self, names: &[TreePath]) -> Result<Vec<TreePath>, CommitRefusal> {
-        let is_folder = |name: &TreePath| {
-            self.tree
-                .top
-                .join(path_of(&name.0))
-                .symlink_metadata()
-                .is_ok_and(|it| it.is_dir())
-        };
         let (folders, files): (Vec<TreePath>, Vec<TreePath>) =
-            names.iter().cloned().partition(is_folder);
+            names.iter().cloned().partition(|name| {
+                let meta = self.tree.top.join(path_of(&name.0)).symlink_metadata();
+                meta.is_ok_and(|meta| meta.is_dir())
+            });
         match folders
             .iter()
             .find(|folder| !files.iter().any(|file| file.is_at_or_below(&folder.0)))
@@ -271,7 +255,7 @@ impl CommitWorktree {
         let (mut known, mut rest): (Vec<TreePath>, Vec<TreePath>) =
             names.into_iter().partition(|name| index.contains_key(name));
         let new = rest.extract_if(.., |name| others.contains(name)).collect();
-        // Asked for what the others do not say alone.
+        // Slow: only for names that neither list has.
         if has_head && !rest.is_empty() {
             let committed = self.git_list(
                 &["ls-tree", "-r", "-z", "--name-only", "--full-tree", "HEAD"],
@@ -279,34 +263,34 @@ impl CommitWorktree {
             )?;
             known.extend(rest.extract_if(.., |name| committed.contains(&name.0)));
         }
-        let is_there = |name: &&TreePath| {
+        let hidden = rest.iter().find(|name| {
             self.tree
                 .top
                 .join(path_of(&name.0))
                 .symlink_metadata()
                 .is_ok()
-        };
-        match rest.iter().find(is_there) {
+        });
+        match hidden {
             Some(name) => Err(self.hidden_reason(name, index)),
             None => Ok((new, known)),
         }
     }
 
     fn hidden_reason(&self, name: &TreePath, index: &IndexEntries) -> CommitRefusal {
-        let text = |path: &[u8]| lossy_text(path);
-        let path = text(&name.0);
+        let path = lossy_text(&name.0);
         let parents = name.0.iter().enumerate().filter(|(_, byte)| **byte == b'/');
         let mut parents = parents.filter_map(|(end, _)| name.0.get(..end));
-        let is_repository = |folder: &&[u8]| {
+        if let Some(folder) = parents.find(|folder| {
             self.tree
                 .top
                 .join(path_of(folder))
                 .join(".git")
                 .symlink_metadata()
                 .is_ok()
-        };
-        if let Some(folder) = parents.find(is_repository) {
-            return CommitRefusal::NestedRepository { path: text(folder) };
+        }) {
+            return CommitRefusal::NestedRepository {
+                path: lossy_text(folder),
+            };
         }
         if let Some(committed) = index
             .keys()
@@ -314,7 +298,7 @@ impl CommitWorktree {
         {
             return CommitRefusal::CaseRename {
                 path,
-                committed: text(&committed.0),
+                committed: lossy_text(&committed.0),
             };
         }
         let asked = list([&name.0]);
@@ -326,17 +310,17 @@ impl CommitWorktree {
             .map(|said| said.split(|byte| *byte == 0).map(<[u8]>::to_vec).collect())
             .unwrap_or_default();
         match fields.as_slice() {
-            // The file with the pattern, its line, the pattern, and the path that it is about.
+            // File, line number, pattern, path.
             [source, _, pattern, ..] => CommitRefusal::Ignored {
                 path,
-                source: text(source),
-                pattern: text(pattern),
+                source: lossy_text(source),
+                pattern: lossy_text(pattern),
             },
             _ => refusal(format!("git lists {path} neither as new nor as known")),
         }
     }
 
-    /// The commit that is checked out; `None` where there is none yet. Where references are no files git has to say.
+    /// Checked-out commit; `None` in a new repository. Without files of references git has to say.
     fn head(&self) -> Option<String> {
         let arguments = ["rev-parse", "--verify", "--quiet", "HEAD^{commit}"];
         self.tree.head().or_else(|| self.git_line(&arguments))
@@ -352,7 +336,7 @@ impl CommitWorktree {
     }
 
     fn git_output(&self, arguments: &[&str], input: &[u8]) -> Result<Vec<u8>, CommitRefusal> {
-        let step = || format!("git {}", arguments.first().copied().unwrap_or_default());
+        let step = format!("git {}", arguments.first().copied().unwrap_or_default());
         match run(
             GIT_LIMIT,
             &self.tree.top,
@@ -367,22 +351,20 @@ impl CommitWorktree {
             Some(GitOutcome::Ended {
                 status, complaint, ..
             }) => Err(CommitRefusal::other(
-                &format!("{} failed with exit {status}", step()),
+                &format!("{step} failed with exit {status}"),
                 &String::from_utf8_lossy(&complaint),
             )),
-            Some(GitOutcome::TimedOut) => Err(CommitRefusal::other(
-                &format!("{} took too long", step()),
-                "",
-            )),
+            Some(GitOutcome::TimedOut) => {
+                Err(CommitRefusal::other(&format!("{step} took too long"), ""))
+            }
             None => Err(CommitRefusal::other(
-                &format!("{} could not be run", step()),
+                &format!("{step} could not be run"),
                 "",
             )),
         }
     }
 
-    /// Has the index know new files, without their content: git commits no others. A listed file that lies outside of
-    /// the sparse set is in the work tree all the same.
+    /// Adds new files to the index without their content, also outside of the sparse set: git commits no others.
     fn add_intent(&self, new: &[TreePath]) -> Result<(), CommitRefusal> {
         if !new.is_empty() {
             let arguments = [
@@ -402,8 +384,8 @@ impl CommitWorktree {
         read_index(&self.tree, index.exists().then_some(index.as_path())).ok()
     }
 
-    /// Has the index say again of these paths what it said before. Where that fails, because another git is
-    /// at work, a new file stays known without its content, and no commit takes it up by itself.
+    /// Best effort: where another git is at work, a new file stays known without its content, and no commit takes it up by
+    /// itself.
     fn restore_index(&self, before: &IndexEntries, names: &[TreePath]) {
         if let Some(now) = self.listing() {
             let _ = restore_index_paths(
@@ -415,11 +397,9 @@ impl CommitWorktree {
         }
     }
 
-    /// Has the index say of what was committed what the commit says. A hook formats what it is given and adds it, or
-    /// adds more, and git leaves the index as it was before that: all of it would be staged to be taken back. What its
-    /// user has staged of other files stays; where this fails, because another git is at work, so does the rest.
-    ///
-    /// Gives the paths in which the commit is not what git was about to make of `names`.
+    /// Updates the index from the commit, where a hook changed or added files: git leaves the index as it was, which would
+    /// stage all of that to be taken back. Other staged files stay; where another git is at work, so does the rest.
+    /// Returns the paths in which the commit differs from `names` as git was about to commit them.
     fn follow_hooks(
         &self,
         head: Option<&str>,
@@ -439,15 +419,15 @@ impl CommitWorktree {
             .filter(|path| !names.contains(path))
             .cloned()
             .collect();
-        // One that amended the commit has left no trace in the index.
+        // A hook that amended the commit leaves no trace in the index.
         if let Some(first) = self
             .git_line(&["rev-parse", "--verify", "--quiet", "HEAD@{1}"])
-            .filter(|it| head != Some(it))
+            .filter(|commit| head != Some(commit))
         {
             by_hooks.extend(
                 self.differences(&["diff-tree", "-r"], &[&first, sha])?
                     .into_iter()
-                    .map(|it| it.path),
+                    .map(|changed| changed.path),
             );
         }
         let (mut entries, mut differing) = (IndexEntries::new(), BTreeSet::new());
@@ -459,23 +439,18 @@ impl CommitWorktree {
         {
             let is_own = names.contains(&path);
             if is_own || committed.get(&path) == Some(&staged) {
-                let entry = made.map(|it| {
-                    [
-                        format!("{} {} 0\t", it.mode, it.object).as_bytes(),
-                        &path.0,
-                        b"\0",
-                    ]
-                    .concat()
+                let entry = made.map(|entry| {
+                    let about = format!("{} {} 0\t", entry.mode, entry.object);
+                    [about.as_bytes(), &path.0, b"\0"].concat()
                 });
                 entries.extend(entry.map(|entry| (path.clone(), entry)));
                 by_hooks.extend(is_own.then(|| path.clone()));
                 differing.insert(path);
             }
         }
-        let restored = self
-            .listing()
-            .map(|now| restore_index_paths(&self.tree, &entries, &now, &differing));
-        drop(restored);
+        if let Some(now) = self.listing() {
+            let _ = restore_index_paths(&self.tree, &entries, &now, &differing);
+        }
         Some(by_hooks)
     }
 
@@ -521,7 +496,7 @@ impl CommitWorktree {
         goes_on: impl FnMut() -> bool,
     ) -> CommandOutcome {
         let [message, paths] = ["OMO_MESSAGE", "OMO_PATHS"].map(shell_variable);
-        // `cleanup`: a line that begins with `#` is one of the message.
+        // `cleanup`: a line that begins with `#` belongs to the message.
         let case = ignore_case_setting(&self.tree)
             .map(|setting| format!("-c {setting} "))
             .unwrap_or_default();
@@ -551,7 +526,7 @@ impl CommitWorktree {
 
     fn failure_reason(&self, outcome: &CommandOutcome) -> String {
         let lock = self.tree.git.join("index.lock");
-        // A git that was ended in the middle cannot remove it.
+        // A killed git cannot remove it.
         let left = lock.exists().then(|| {
             format!(
                 "; {} is there: remove it once no git works in this repository",

@@ -1,9 +1,9 @@
-//! `CommitConditions`: the hooks, the key and the sparse set that a commit in a new worktree meets, looked at before one
-//! is made. No hook runs, no passphrase is asked for, and nothing is written.
+//! Conditions of a commit in a new worktree (hooks, key, sparse set), before one is made. No hook runs, no passphrase is
+//! asked for, and nothing is written.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use omo_process::platform::is_executable;
@@ -23,7 +23,7 @@ use crate::user_git::{
 };
 use crate::worktree::included_paths;
 
-/// Marks of a line that looks for a program, and so goes on without it.
+/// Marks of a line that looks for a program, and does without it.
 const GUARDS: [&str; 7] = [
     "command -v",
     "which ",
@@ -33,44 +33,38 @@ const GUARDS: [&str; 7] = [
     "[[ -",
     "type ",
 ];
-/// A larger hook is not looked into.
+/// Larger hooks are not read.
 const MAX_HOOK_BYTES: u64 = 256 * 1024;
-/// Time for a trial of the key: an agent answers at once, a token that waits for a touch does not.
+/// An agent answers at once, a token that waits for a touch does not.
 const TRIAL_LIMIT: Duration = Duration::from_secs(10);
 
-/// Conditions of a commit in a new worktree.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CommitConditions {
-    /// Hooks that are in the checkout and in no commit, from the top: a worktree does not have them.
+    /// From the top: hooks of the checkout that no commit holds, so that a worktree lacks them.
     pub absent_hooks: Vec<String>,
-    /// Programs that hooks call and that a worktree does not have.
+    /// Called by hooks, and missing in a worktree.
     pub absent_programs: Vec<AbsentProgram>,
-    /// The words with which the signing of a commit failed.
+    /// Words of a failed signing.
     pub signing_failure: Option<String>,
-    /// Paths outside of the sparse set, which worktrees take over.
+    /// Paths that worktrees leave out as well.
     pub outside_sparse_set: Vec<String>,
-    /// Hooks of a commit, and `commit.gpgSign` where it is set: a clone on another machine has none of them.
+    /// Hooks of a commit, and `commit.gpgSign`: a clone on another machine has none of them.
     pub guards: Vec<&'static str>,
-    /// Settings and variables of the environment that turn hooks or signatures off, as `HUSKY=0` does.
+    /// Such as `HUSKY=0`: hooks or signatures are off.
     pub environment: Vec<String>,
-    /// Settings about signatures of what is merged, such as `merge.verifySignatures`: no merge of omo's asks them.
+    /// Such as `merge.verifySignatures`, which merges of omo ignore.
     pub merge_settings: Vec<&'static str>,
 }
 
 /// A program, or a folder of programs, that git ignores.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct AbsentProgram {
-    /// Name of the hook.
     pub hook: String,
-    /// Path from the top of the checkout.
+    /// From the top of the checkout.
     pub path: String,
 }
 
-/// Looks at what a commit would meet. `paths` are those that are to be committed, from the top.
-///
-/// # Errors
-///
-/// git cannot tell.
+/// `paths` from the top are to be committed.
 pub fn read_commit_conditions(
     repository: &GitRepository,
     paths: &[String],
@@ -79,18 +73,20 @@ pub fn read_commit_conditions(
     let copied = included_paths(repository.top(), |arguments, input| {
         repository.answer(arguments, &[], input)
     })?;
-    let is_copied = |path: &str| copied.iter().any(|file| file.starts_with(path));
     let hooks = hooks(repository)?;
     let signing = signs_commits(repository)?.then_some("commit.gpgSign");
     let guards = hooks.iter().map(|hook| hook.name).chain(signing).collect();
     for hook in hooks {
-        if hook.is_in_worktree && !is_copied(&hook.path) && !is_committed(repository, &hook.path)? {
+        if hook.is_in_worktree
+            && !is_copied(&copied, &hook.path)
+            && !is_committed(repository, &hook.path)?
+        {
             absent_hooks.push(hook.path);
         } else {
             let words = program_words(&hook.text);
             let paths = program_paths(repository.top(), &words);
             let ignored = ignored_paths(repository, &paths)?;
-            let absent = ignored.into_iter().filter(|path| !is_copied(path));
+            let absent = ignored.into_iter().filter(|path| !is_copied(&copied, path));
             absent_programs.extend(absent.map(|path| AbsentProgram {
                 hook: hook.name.to_owned(),
                 path,
@@ -108,31 +104,32 @@ pub fn read_commit_conditions(
     })
 }
 
+/// `copied` are files that a new worktree gets from the checkout.
+fn is_copied(copied: &[PathBuf], path: &str) -> bool {
+    copied.iter().any(|file| file.starts_with(path))
+}
+
 fn merge_settings(repository: &GitRepository) -> Result<Vec<&'static str>, GitFailed> {
     let trust = user_setting(repository, &["config", "--get", "gpg.minTrustLevel"])?;
-    let all = [
+    let settings = [
         (
             "merge.verifySignatures",
             is_set(repository, "merge.verifySignatures")?,
         ),
         ("gpg.minTrustLevel", !trust.is_empty()),
     ];
-    Ok(all
+    Ok(settings
         .into_iter()
         .filter(|(_, is_set)| *is_set)
         .map(|(name, _)| name)
         .collect())
 }
 
-/// The work trees, but this one, that have a branch checked out, by its full name. One whose folder is gone is none.
-///
-/// # Errors
-///
-/// git cannot tell.
+/// Other work trees with a branch, by its full name, checked out, as far as their folders are there.
 pub fn other_checkouts(repository: &GitRepository, branch: &str) -> Result<Vec<String>, GitFailed> {
-    let mut found = repository.checkouts(branch)?;
-    found.retain(|(_, git_folder)| git_folder != repository.git_folder());
-    Ok(found.into_iter().map(|(top, _)| top).collect())
+    let mut checkouts = repository.checkouts(branch)?;
+    checkouts.retain(|(_, git_folder)| git_folder != repository.git_folder());
+    Ok(checkouts.into_iter().map(|(top, _)| top).collect())
 }
 
 struct Hook {
@@ -146,7 +143,7 @@ fn hooks(repository: &GitRepository) -> Result<Vec<Hook>, GitFailed> {
     let folder = hooks_setting(repository)?.unwrap_or_else(|| repository.common().join("hooks"));
     let is_in_worktree = folder.is_relative();
     let place = repository.top().join(&folder);
-    let found = present_hooks(&place, &COMMIT_HOOKS)
+    let hooks = present_hooks(&place, &COMMIT_HOOKS)
         .into_iter()
         .filter_map(|name| {
             let bytes =
@@ -163,7 +160,7 @@ fn hooks(repository: &GitRepository) -> Result<Vec<Hook>, GitFailed> {
                 text: lossy_text(&bytes),
             })
         });
-    Ok(found.collect())
+    Ok(hooks.collect())
 }
 
 fn is_committed(repository: &GitRepository, path: &str) -> Result<bool, GitFailed> {
@@ -179,70 +176,70 @@ fn is_committed(repository: &GitRepository, path: &str) -> Result<bool, GitFaile
     Ok(!listed.is_empty())
 }
 
-/// The words of a hook that may name a program, but those that it looks for first.
+/// Words of a hook that may name a program, without those that it looks for first.
 fn program_words(hook: &str) -> BTreeSet<&str> {
-    let lines = || {
-        hook.lines()
-            .map(str::trim)
-            .filter(|line| !line.starts_with('#'))
-    };
-    let is_guard = |line: &&str| GUARDS.iter().any(|guard| line.contains(guard));
-    let guarded: BTreeSet<&str> = lines().filter(is_guard).flat_map(split_words).collect();
-    lines()
+    let lines = hook
+        .lines()
+        .map(str::trim)
+        .filter(|line| !line.starts_with('#'));
+    let (guarded, other): (Vec<&str>, Vec<&str>) =
+        lines.partition(|line| GUARDS.iter().any(|guard| line.contains(guard)));
+    let guarded: BTreeSet<&str> = guarded.into_iter().flat_map(split_words).collect();
+    other
+        .into_iter()
         .flat_map(split_words)
         .filter(|word| !guarded.contains(word))
         .collect()
 }
 
 fn split_words(line: &str) -> impl Iterator<Item = &str> {
-    let is_letter =
-        |char: char| char.is_alphanumeric() || matches!(char, '.' | '_' | '-' | '/' | '@' | '$');
-    line.split(move |char| !is_letter(char))
-        .filter(|word| !word.is_empty())
+    line.split(|char: char| {
+        !char.is_alphanumeric() && !matches!(char, '.' | '_' | '-' | '/' | '@' | '$')
+    })
+    .filter(|word| !word.is_empty())
 }
 
-/// The paths from the top of what these words name in a folder of the project: a path that is there, or a program that
-/// is in no other place.
+/// Existing paths from the top, and programs in folders of the project that `PATH` lacks, by their words.
 fn program_paths(top: &Path, words: &BTreeSet<&str>) -> Vec<String> {
     let search = SearchPath::from_variables(&env::variables());
-    let path = |word: &&str| -> Option<String> {
-        let word = word.strip_prefix("./").unwrap_or(word);
-        let is_plain =
-            !word.starts_with(['/', '-', '$']) && !word.contains("..") && !word.contains('$');
-        if !is_plain {
-            return None;
-        }
-        if word.contains('/') {
-            return top.join(word).exists().then(|| word.to_owned());
-        }
-        let folder = INSTALLED_PROGRAMS
-            .into_iter()
-            .find(|folder| is_executable(&top.join(folder).join(word)))?;
-        search
-            .find_all(word)
-            .next()
-            .is_none()
-            .then(|| format!("{folder}/{word}"))
-    };
-    words.iter().filter_map(path).collect()
+    words
+        .iter()
+        .filter_map(|word| program_path(top, word, &search))
+        .collect()
 }
 
-/// The words of a signing that failed; `None` where commits need none, it succeeds, or that cannot be tried: no program
-/// that the repository's own settings name is run, nor one that may open a window.
+fn program_path(top: &Path, word: &str, search: &SearchPath) -> Option<String> {
+    let word = word.strip_prefix("./").unwrap_or(word);
+    if word.starts_with(['/', '-']) || word.contains("..") || word.contains('$') {
+        return None;
+    }
+    if word.contains('/') {
+        return top.join(word).exists().then(|| word.to_owned());
+    }
+    let folder = INSTALLED_PROGRAMS
+        .into_iter()
+        .find(|folder| is_executable(&top.join(folder).join(word)))?;
+    let is_elsewhere = search.find_all(word).next().is_some();
+    (!is_elsewhere).then(|| format!("{folder}/{word}"))
+}
+
+/// Words of a failed signing; `None` without signatures, after a success, or where it cannot be tried: no program of the
+/// repository's own settings is run, nor one that may open a window.
 fn signing_failure(repository: &GitRepository) -> Result<Option<String>, GitFailed> {
     if !signs_commits(repository)? {
         return Ok(None);
     }
-    let set = listed_settings(repository, "^(gpg[.].*|gpg[.]program|user[.]signingkey)$")?;
-    let value = |name: &str| set.iter().rfind(|setting| setting.name == name);
-    let text = |name: &str| value(name).map(|setting| setting.value.clone());
-    let key = text("user.signingkey").filter(|key| !key.is_empty());
-    let words: Vec<String> = match text("gpg.format").as_deref().unwrap_or("openpgp") {
+    let settings = listed_settings(repository, "^(gpg[.].*|gpg[.]program|user[.]signingkey)$")?;
+    let setting = |name: &str| settings.iter().rfind(|setting| setting.name == name);
+    let key = setting("user.signingkey")
+        .map(|key| key.value.clone())
+        .filter(|key| !key.is_empty());
+    let format = setting("gpg.format").map_or("openpgp", |format| format.value.as_str());
+    let words: Vec<String> = match format {
         "ssh" => {
-            let is_file = |key: &String| Path::new(key).is_absolute();
             let Some(key) = key
-                .filter(is_file)
-                .filter(|_| value("gpg.ssh.program").is_none())
+                .filter(|key| Path::new(key).is_absolute())
+                .filter(|_| setting("gpg.ssh.program").is_none())
             else {
                 return Ok(None);
             };
@@ -251,19 +248,21 @@ fn signing_failure(repository: &GitRepository) -> Result<Option<String>, GitFail
                 .to_vec()
         }
         "openpgp" => {
-            let program = value("gpg.openpgp.program").or_else(|| value("gpg.program"));
+            let program = setting("gpg.openpgp.program").or_else(|| setting("gpg.program"));
             if program.is_some_and(|setting| matches!(setting.scope.as_str(), "local" | "worktree"))
             {
                 return Ok(None);
             }
             let program = program.map_or("gpg", |setting| setting.value.as_str());
-            let identity = || {
-                let said = repository.git_line(&["var", "GIT_COMMITTER_IDENT"])?;
-                Ok(said
-                    .rsplit_once('>')
-                    .map_or_else(String::new, |(who, _)| format!("{who}>")))
+            let key = match key {
+                Some(key) => key,
+                None => {
+                    let identity = repository.git_line(&["var", "GIT_COMMITTER_IDENT"])?;
+                    identity
+                        .rsplit_once('>')
+                        .map_or_else(String::new, |(who, _)| format!("{who}>"))
+                }
             };
-            let key = key.map_or_else(identity, Ok)?;
             [
                 program,
                 "--batch",
@@ -295,7 +294,7 @@ fn signing_failure(repository: &GitRepository) -> Result<Option<String>, GitFail
     }
 }
 
-/// Paths outside of a sparse checkout; none where git is too old to tell.
+/// Empty without a sparse checkout, or with a git that is too old to tell.
 fn outside_sparse_set(
     repository: &GitRepository,
     paths: &[String],

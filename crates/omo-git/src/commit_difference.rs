@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use crate::repository::{GitFailed, GitRepository, is_object_name};
 
 const MAX_BYTES: usize = 256 * 1024;
-/// As plain text: nothing that the repository's settings name is run, and none of its orders counts.
+/// As plain text: git runs no program of the repository's settings, and obeys none of its orders.
 pub(crate) const PATCH_ARGUMENTS: [&str; 15] = [
     "-c",
     "diff.suppressBlankEmpty=false",
-    // Names of other languages are not spelt out in numbers.
+    // Names of other languages stay as they are.
     "-c",
     "core.quotePath=false",
     "diff-tree",
@@ -25,11 +25,7 @@ pub(crate) const PATCH_ARGUMENTS: [&str; 15] = [
     "--dst-prefix=b/",
 ];
 
-/// The difference that each of these commits made, by its id. A commit that is not there, or that joins others, has none.
-///
-/// # Errors
-///
-/// git fails.
+/// Difference of each commit, by its id; a missing commit or a merge has none.
 pub fn commit_differences<'a>(
     repository: &GitRepository,
     commits: impl IntoIterator<Item = &'a str>,
@@ -49,8 +45,7 @@ pub fn commit_differences<'a>(
     ))
 }
 
-/// Output of git, split at the lines that name each object asked for. No line of a difference looks
-/// like that: each has a sign before it.
+/// Splits output of git at lines that name an object; lines of a difference have a sign before them.
 pub(crate) fn split_by_header(
     said: &str,
     is_header: impl Fn(&str) -> bool,
@@ -71,7 +66,7 @@ pub(crate) fn split_by_header(
     differences
 }
 
-/// The part of a difference about each of its files. Every line of a file's own has a mark before it.
+/// Parts of a difference by file; content of a file has a sign before it.
 pub(crate) fn split_patches(patch: &[u8]) -> Vec<&[u8]> {
     let (mut begins, mut at) = (Vec::new(), 0);
     for line in patch.split_inclusive(|byte| *byte == b'\n') {

@@ -1,4 +1,4 @@
-//! The hooks and settings that judge the commits of a repository, each with its present state.
+//! Hooks and settings that judge the commits of a repository, each with its present state.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Component, Path, PathBuf};
@@ -23,32 +23,32 @@ const SETTINGS: [&str; 4] = [
     "commit.gpgsign",
     "user.signingkey",
 ];
-/// Beginnings of the names of further ones.
+/// Further settings, by the beginnings of their names.
 const SETTING_SECTIONS: [&str; 4] = ["gpg.", "hook.", "hooks.", "secrets."];
-/// Settings that only the check of a signature obeys.
+/// Settings for the check of a signature alone.
 const VERIFICATION: [&str; 3] = [
     "gpg.mintrustlevel",
     "gpg.ssh.allowedsignersfile",
     "gpg.ssh.revocationfile",
 ];
 const ALIAS: &str = "alias.";
-/// Prefix of the name of a setting of git, as in `git config core.hooksPath`.
+/// Of the name of a setting, as in `git config core.hooksPath`.
 pub const SETTING: &str = "git config ";
-/// Prefix of the name of a file that a hook runs, as in `script lint.sh`.
+/// Of the name of a file that a hook runs, as in `script lint.sh`.
 pub const SCRIPT: &str = "script ";
-/// Beginnings, behind a dot or none, of the names of the settings of programs that hooks usually start.
+/// Beginnings of names of settings files of programs that hooks usually start; a dot may stand before.
 const PROGRAM_SETTINGS: &str = "\
     pre-commit-config. lefthook. lefthook-local. lintstagedrc lint-staged.config. overcommit. hk. prek. captainhook. \
     gitleaks commitlint secrets.baseline talismanrc typos. huskyrc";
-/// Files of a home that hooks of husky read.
+/// Read by hooks of husky.
 const HOME_SETTINGS: [&str; 2] = [".config/husky/init.sh", ".huskyrc"];
 const CONFIG_HOME: &str = "XDG_CONFIG_HOME";
 const CONFIG_FILE: &str = "husky/init.sh";
-/// Attributes outside of the work tree; hooks look at them by `git diff --check`.
+/// For `git diff --check` of hooks.
 const ATTRIBUTES: &str = "info/attributes";
-/// Keys of the file of JavaScript packages that hold settings of such programs.
+/// Keys of [`PACKAGE`] with settings of such programs.
 const PACKAGE_KEYS: [&str; 4] = ["husky", "lint-staged", "pre-commit", "simple-git-hooks"];
-/// The folder in which husky puts hooks that call those beside it.
+/// Hooks of husky, which call those beside the folder.
 const HUSKY_FOLDER: &str = "_";
 const PROGRAM_ENDS: [&str; 12] = [
     "sh", "bash", "zsh", "js", "cjs", "mjs", "ts", "py", "rb", "pl", "php", "awk",
@@ -70,12 +70,7 @@ const MAX_DEPTH: usize = 3;
 const DIGEST_LETTERS: usize = 16;
 const VALUE_LETTERS: usize = 200;
 
-/// Settings of git and files that judge the commits of a work tree, these by their path from its top: the state of each,
-/// in words.
-///
-/// # Errors
-///
-/// git cannot tell.
+/// States, in words, of settings and of files by their path from the top.
 pub fn read_commit_judges(
     repository: &GitRepository,
 ) -> Result<BTreeMap<String, String>, GitFailed> {
@@ -116,8 +111,8 @@ struct CommitJudges {
 }
 
 impl CommitJudges {
-    /// Adds the hooks of a folder, and what lies beside and below them, such as `pre-commit.d`. A link and the file that
-    /// it leads to are two judges: a task that lists the file may change that alone.
+    /// Adds hooks of a folder, with files beside and below, such as `pre-commit.d`. A link and its target are two judges: a
+    /// task that lists the target may change that alone.
     fn add_folder(&mut self, top: &Path, folder: &Path, names: &Path, depth: usize) {
         let is_shared = names.is_absolute() || names.starts_with(".git");
         let (folders, files) = entries_of(folder);
@@ -160,35 +155,26 @@ impl CommitJudges {
     }
 
     fn add_program_settings(&mut self, top: &Path, attributes: &Path) {
-        let is_setting = |path: &PathBuf| {
-            let name = path
-                .file_name()
-                .unwrap_or_default()
-                .to_string_lossy()
-                .into_owned();
-            PROGRAM_SETTINGS
-                .split_ascii_whitespace()
-                .any(|start| name.trim_start_matches('.').starts_with(start))
-        };
-        let of_home = env::home()
+        let home_files = env::home()
             .into_iter()
             .flat_map(|home| HOME_SETTINGS.map(|name| home.join(name)));
         let variables = env::variables()
             .into_iter()
             .filter(|(name, _)| name == CONFIG_HOME);
-        let of_home =
-            of_home.chain(variables.map(|(_, folder)| PathBuf::from(folder).join(CONFIG_FILE)));
-        let files = entries_of(top).1.into_iter().filter(is_setting);
+        let home_files =
+            home_files.chain(variables.map(|(_, folder)| PathBuf::from(folder).join(CONFIG_FILE)));
+        let files = entries_of(top)
+            .1
+            .into_iter()
+            .filter(|path| is_program_setting(path));
         for path in files
-            .chain(of_home)
+            .chain(home_files)
             .chain([attributes.to_owned()])
             .filter(|path| path.is_file())
         {
             let name = path.strip_prefix(top).unwrap_or(&path);
-            self.states.insert(
-                judge_name(name),
-                digest_of(&path).chars().take(DIGEST_LETTERS).collect(),
-            );
+            self.states
+                .insert(judge_name(name), short_digest(&digest_of(&path)));
             self.add_text(&path);
         }
         let file = top.join(PACKAGE);
@@ -196,10 +182,7 @@ impl CommitJudges {
         for key in PACKAGE_KEYS {
             if let Some(value) = package.as_ref().and_then(|package| package.get(key)) {
                 let text = value.to_string();
-                let state = hex_digest(text.as_bytes())
-                    .chars()
-                    .take(DIGEST_LETTERS)
-                    .collect();
+                let state = short_digest(&hex_digest(text.as_bytes()));
                 self.states.insert(format!("{PACKAGE} ({key})"), state);
                 self.texts.push(NamingText {
                     text,
@@ -209,23 +192,12 @@ impl CommitJudges {
         }
     }
 
-    /// Adds the files that hooks and these settings name, as far as those are programs or steer one.
+    /// Adds files that hooks and these settings name, where they are programs or steer one.
     fn add_scripts(&mut self, top: &Path, common: &Path) {
         let places: Vec<PathBuf> = env::home().into_iter().chain([common.to_owned()]).collect();
-        let is_wanted = |file: &NamedFile| {
-            let is_inside = file.path.starts_with(top) && !file.path.starts_with(common);
-            let is_foreign = !is_inside
-                && SYSTEM_FOLDERS
-                    .iter()
-                    .any(|folder| file.name.starts_with(folder));
-            let is_code = || file.is_run && has_program_end(file.path) || file.is_script();
-            let is_work = is_manifest(file.name) || !file.is_run && is_named_as_test(file.name);
-            !file.is_installed()
-                && !is_foreign
-                && !is_work
-                && (is_inside && may_steer(file.name) || is_code())
-        };
-        for (name, state) in find_named_files(self.texts.clone(), top, &places, &is_wanted) {
+        for (name, state) in find_named_files(self.texts.clone(), top, &places, &|file| {
+            is_judging_file(file, top, common)
+        }) {
             let path = top.join(&name);
             let name = if path.starts_with(common) {
                 judge_name(path.strip_prefix(top).unwrap_or(&path))
@@ -246,7 +218,7 @@ impl CommitJudges {
         }));
     }
 
-    /// Adds settings: those that decide by themselves, and those and the aliases that a word of a hook names.
+    /// Adds settings that decide by themselves, and those and the aliases that a word of a hook names.
     fn add_settings(&mut self, listed: &[ListedSetting], top: &Path) {
         let texts: Vec<String> = self
             .texts
@@ -274,22 +246,41 @@ impl CommitJudges {
                 });
             }
             // A value that only its hook knows may be a password.
-            let is_shown = is_own || alias.is_some();
-            let digest = || {
-                hex_digest(setting.value.as_bytes())
-                    .chars()
-                    .take(DIGEST_LETTERS)
-                    .collect()
-            };
-            let state = if is_shown {
+            let state = if is_own || alias.is_some() {
                 sanitize(&setting.value, VALUE_LETTERS)
             } else {
-                digest()
+                short_digest(&hex_digest(setting.value.as_bytes()))
             };
             self.states
                 .insert(format!("{SETTING}{}", setting.name), state);
         }
     }
+}
+
+fn is_program_setting(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    PROGRAM_SETTINGS
+        .split_ascii_whitespace()
+        .any(|start| name.trim_start_matches('.').starts_with(start))
+}
+
+fn is_judging_file(file: &NamedFile, top: &Path, common: &Path) -> bool {
+    let is_inside = file.path.starts_with(top) && !file.path.starts_with(common);
+    let is_foreign = !is_inside
+        && SYSTEM_FOLDERS
+            .iter()
+            .any(|folder| file.name.starts_with(folder));
+    let is_work = is_manifest(file.name) || !file.is_run && is_named_as_test(file.name);
+    !file.is_installed()
+        && !is_foreign
+        && !is_work
+        && (is_inside && may_steer(file.name)
+            || file.is_run && has_program_end(file.path)
+            || file.is_script())
+}
+
+fn short_digest(digest: &str) -> String {
+    digest.chars().take(DIGEST_LETTERS).collect()
 }
 
 fn judge_name(path: &Path) -> String {
@@ -305,14 +296,10 @@ fn program_state(path: &Path, digest: &str) -> String {
     } else {
         ""
     };
-    digest
-        .chars()
-        .take(DIGEST_LETTERS)
-        .chain(mode.chars())
-        .collect()
+    format!("{}{mode}", short_digest(digest))
 }
 
-/// The first folders and the first files of a folder, in the order of their names.
+/// The first `MAX_FILES` folders and files, by name.
 fn entries_of(folder: &Path) -> (Vec<PathBuf>, Vec<PathBuf>) {
     let entries = folder
         .read_dir()
@@ -329,20 +316,19 @@ fn entries_of(folder: &Path) -> (Vec<PathBuf>, Vec<PathBuf>) {
     (folders, files)
 }
 
-/// A file beside hooks that is one, or a program, or lies where all are run: what they write there, such as logs,
-/// judges nothing.
+/// A hook, a program, or any file where all are run; what hooks write there, such as logs, judges nothing.
 fn is_hook_file(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let is_hook = || GIT_HOOKS.split_ascii_whitespace().any(|hook| name == hook);
-    let is_in_hook_folder = || {
-        path.parent()
-            .is_some_and(|folder| folder.to_string_lossy().ends_with(HOOK_FOLDER_END))
-    };
     !name.ends_with(".sample")
         && (has_program_end(path)
-            || is_hook()
-            || is_in_hook_folder()
+            || GIT_HOOKS.split_ascii_whitespace().any(|hook| name == hook)
+            || is_in_hook_folder(path)
             || named_files::is_program(path))
+}
+
+fn is_in_hook_folder(path: &Path) -> bool {
+    path.parent()
+        .is_some_and(|folder| folder.to_string_lossy().ends_with(HOOK_FOLDER_END))
 }
 
 fn has_program_end(path: &Path) -> bool {
@@ -350,7 +336,7 @@ fn has_program_end(path: &Path) -> bool {
         .is_some_and(|end| PROGRAM_ENDS.iter().any(|known| end == *known))
 }
 
-/// Hooks of git that a run may start.
+/// Hooks that a run may start.
 const GIT_HOOKS: &str = "\
     applypatch-msg commit-msg fsmonitor-watchman post-applypatch post-checkout post-commit post-index-change post-merge \
     post-rewrite pre-applypatch pre-commit pre-merge-commit pre-push pre-rebase prepare-commit-msg \

@@ -1,5 +1,5 @@
-//! The commit that a task would get, made of some paths without a change of the work tree, its index or its branch; and
-//! what a work tree holds that is in no commit.
+//! The commit that a task would get, made without a change of work tree, index or branch; and what of a work tree is in
+//! no commit.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -18,10 +18,8 @@ use crate::restore::{RestoreError, SnapshotStore};
 use crate::snapshots::Snapshots;
 use crate::tree_path::{project_folder, relative_path, tree_path};
 
-/// Failure to make the commit.
 #[derive(Debug, Error)]
 pub enum CommitPreviewError {
-    /// The project lies in no repository.
     #[error("{} lies in no work tree of git", .0.display())]
     NoRepository(PathBuf),
     /// No commit takes such a path.
@@ -30,51 +28,40 @@ pub enum CommitPreviewError {
     /// The private folder of the run could not be used.
     #[error(transparent)]
     Private(#[from] RestoreError),
-    /// A step of git failed.
     #[error(transparent)]
     Git(#[from] GitFailed),
 }
 
 fn open_project(worktree: &ProvedWorktree) -> Result<(GitRepository, String), CommitPreviewError> {
-    let none = || CommitPreviewError::NoRepository(worktree.root().to_owned());
-    let repository = worktree.repository().ok_or_else(none)?;
-    let root = worktree.root().canonicalize().map_err(|_| none())?;
-    let project = project_folder(&root, repository.work_tree()).ok_or_else(none)?;
+    let no_repository = || CommitPreviewError::NoRepository(worktree.root().to_owned());
+    let repository = worktree.repository().ok_or_else(no_repository)?;
+    let root = worktree
+        .root()
+        .canonicalize()
+        .map_err(|_| no_repository())?;
+    let project = project_folder(&root, repository.work_tree()).ok_or_else(no_repository)?;
     Ok((repository, project))
 }
 
-/// The commit that is checked out where a project lies; `None` where there is none, or git cannot say.
+/// `HEAD`; `None` without a commit, or without an answer of git.
 pub fn head_commit(worktree: &ProvedWorktree) -> Option<String> {
     open_project(worktree).ok()?.0.commit_of("HEAD").ok()?
 }
 
-/// The paths, from the project's top, of what differs from the commit that is checked out, new files included. What git
-/// ignores is not seen, and of a submodule only which commit is checked out in it.
-///
-/// # Errors
-///
-/// The project lies in no repository, or git fails.
+/// Paths from the project's top that differ from `HEAD`, with new files; without ignored ones, and of a submodule only its
+/// commit.
 pub fn uncommitted_paths(worktree: &ProvedWorktree) -> Result<Vec<String>, CommitPreviewError> {
     status_paths(worktree, &[], |_| true)
 }
 
-/// The paths, from the project's top, that git ignores. A folder that it ignores as such has a `/` behind it, and stands
-/// for all that is in it: there lies what tools install and build.
-///
-/// # Errors
-///
-/// The project lies in no repository, or git fails.
+/// Ignored paths from the project's top; an ignored folder, such as of installed files, ends with a `/`.
 pub fn ignored_paths(worktree: &ProvedWorktree) -> Result<Vec<String>, CommitPreviewError> {
     status_paths(worktree, &["--ignored=matching"], |entry| {
         entry.letters == *b"!!"
     })
 }
 
-/// Ignored files among some files of the project, also in folders that git ignores as such.
-///
-/// # Errors
-///
-/// The project lies in no repository, or git fails.
+/// Ignored ones of these files of the project, also in ignored folders.
 pub fn ignored_among(
     worktree: &ProvedWorktree,
     files: &[String],
@@ -82,8 +69,8 @@ pub fn ignored_among(
     let (repository, project) = open_project(worktree)?;
     let names = files.iter().filter_map(|file| tree_path(&project, file));
     let names: Vec<String> = names.map(|name| lossy_text(&name.0)).collect();
-    let found = integrate::ignored_paths(&repository, &names)?;
-    Ok(found
+    let ignored = integrate::ignored_paths(&repository, &names)?;
+    Ok(ignored
         .iter()
         .map(|path| relative_path(&project, path))
         .collect())
@@ -92,32 +79,26 @@ pub fn ignored_among(
 fn status_paths(
     worktree: &ProvedWorktree,
     options: &[&str],
-    is_meant: fn(&StatusEntry) -> bool,
+    is_listed: fn(&StatusEntry) -> bool,
 ) -> Result<Vec<String>, CommitPreviewError> {
     let (repository, project) = open_project(worktree)?;
-    let found = repository.status(options)?.into_iter().filter(is_meant);
-    Ok(found
+    let entries = repository.status(options)?.into_iter().filter(is_listed);
+    Ok(entries
         .map(|entry| relative_path(&project, &String::from_utf8_lossy(&entry.path)))
         .collect())
 }
 
-/// Result of `uncommitted_folders`.
+/// Folders that no commit takes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct UncommittedFolders {
-    /// Folders without a file in them, each with a `/` behind it: git keeps none.
+    /// Without a file, each with a `/` at its end.
     pub empty: Vec<String>,
-    /// Repositories of their own.
     pub repositories: Vec<String>,
 }
 
 const MAX_ENTRIES: usize = 20_000;
 
-/// The folders, from the project's top, that no commit takes: empty ones and repositories. Those that git ignores and
-/// those of submodules are not looked at.
-///
-/// # Errors
-///
-/// The project lies in no repository, or git fails.
+/// Folders, from the project's top, that no commit takes, except for ignored ones and those of submodules.
 pub fn uncommitted_folders(
     worktree: &ProvedWorktree,
 ) -> Result<UncommittedFolders, CommitPreviewError> {
@@ -129,63 +110,68 @@ pub fn uncommitted_folders(
         "--directory",
         "--exclude-standard",
     ];
-    let said = repository.git(&arguments)?;
-    let mut found = UncommittedFolders::default();
-    let mut left = MAX_ENTRIES;
-    for path in folders(&said) {
+    let output = repository.git(&arguments)?;
+    let mut uncommitted = UncommittedFolders::default();
+    let mut entries_left = MAX_ENTRIES;
+    for path in folders(&output) {
         let path = lossy_text(path);
-        read_folder(repository.top(), &path, &mut found, &mut left);
+        read_folder(repository.top(), &path, &mut uncommitted, &mut entries_left);
     }
-    for path in found.empty.iter_mut().chain(&mut found.repositories) {
+    let UncommittedFolders {
+        empty,
+        repositories,
+    } = &mut uncommitted;
+    for path in empty.iter_mut().chain(repositories) {
         *path = relative_path(&project, path);
     }
-    Ok(found)
+    Ok(uncommitted)
 }
 
-fn read_folder(top: &Path, path: &str, found: &mut UncommittedFolders, left: &mut usize) -> bool {
+/// `true` for a folder with a file in it.
+fn read_folder(
+    top: &Path,
+    path: &str,
+    uncommitted: &mut UncommittedFolders,
+    entries_left: &mut usize,
+) -> bool {
     let folder = top.join(path);
     if folder.join(".git").symlink_metadata().is_ok() {
-        found.repositories.push(path.to_owned());
+        uncommitted.repositories.push(path.to_owned());
         return true;
     }
-    let before = found.empty.len();
+    let before = uncommitted.empty.len();
     let mut has_file = false;
     for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
-        *left = left.saturating_sub(1);
-        let is_folder = *left > 0 && entry.file_type().is_ok_and(|kind| kind.is_dir());
+        *entries_left = entries_left.saturating_sub(1);
+        let is_folder = *entries_left > 0 && entry.file_type().is_ok_and(|kind| kind.is_dir());
         let inner = format!("{path}/{}", entry.file_name().to_string_lossy());
-        has_file |= !is_folder || read_folder(top, &inner, found, left);
+        has_file |= !is_folder || read_folder(top, &inner, uncommitted, entries_left);
     }
     if !has_file {
-        found.empty.truncate(before);
-        found.empty.push(format!("{path}/"));
+        uncommitted.empty.truncate(before);
+        uncommitted.empty.push(format!("{path}/"));
     }
     has_file
 }
 
 impl Snapshots<'_> {
-    /// Makes the commit that would hold these paths as they are now, on top of the one that is checked out. No reference
-    /// names it.
-    ///
-    /// # Errors
-    ///
-    /// A path cannot be committed, or git fails.
+    /// Commit of these paths as they are now, on top of `HEAD`, which no reference names.
     pub fn preview_commit(&self, paths: &[&str]) -> Result<String, CommitPreviewError> {
         let (repository, project) = open_project(self.worktree)?;
-        let name = |path: &&str| {
+        let mut names: Vec<Vec<u8>> = Vec::new();
+        for path in paths {
             let name =
                 tree_path(&project, path).filter(|_| !path.contains(char::REPLACEMENT_CHARACTER));
-            name.map(|name| name.0)
-                .ok_or_else(|| CommitPreviewError::Path((*path).to_owned()))
-        };
-        let names: Vec<Vec<u8>> = paths.iter().map(name).collect::<Result<_, _>>()?;
+            let name = name.ok_or_else(|| CommitPreviewError::Path((*path).to_owned()))?;
+            names.push(name.0);
+        }
         let head = repository.commit_of("HEAD")?;
         let base = head
             .as_deref()
             .map_or_else(|| repository.empty_tree(), |head| repository.tree_of(head))?;
         let store = SnapshotStore::open(repository.top(), self.state_home, self.run_id)?;
         let index = PrivateIndex::new(&repository, store.fresh_index()?);
-        // Not `git add`: that looks into submodules, where the settings of those count.
+        // Not `git add`, which looks into submodules by their settings.
         let tree = index.tree_with(
             &base,
             &["--add", "--remove", "--replace", "--stdin"],
@@ -202,11 +188,7 @@ impl Snapshots<'_> {
     }
 }
 
-/// The files, from the project's top, in which two commits differ.
-///
-/// # Errors
-///
-/// One of the commits is not there, or the project lies in no repository.
+/// Files, from the project's top, in which two commits differ.
 pub fn differing_files(
     worktree: &ProvedWorktree,
     one: &str,
@@ -219,12 +201,8 @@ pub fn differing_files(
         .collect())
 }
 
-/// The commits that one commit has and another does not, oldest first, each with the files that it changes, from the
-/// project's top. Of a merge these are the files that are as in none of its parents.
-///
-/// # Errors
-///
-/// One of the commits is not there, or the project lies in no repository.
+/// Commits of `from..to`, oldest first, with their changed files from the project's top; of a merge those that are as in
+/// none of its parents.
 pub fn files_by_commit(
     worktree: &ProvedWorktree,
     from: &str,
@@ -247,29 +225,29 @@ pub fn files_by_commit(
         "--no-renames",
         "--ignore-submodules=none",
     ];
-    let mut found = parse_files_by_commit(&repository.git_with(&differing, &[], &commits)?);
-    for file in found.iter_mut().flat_map(|(_, files)| files) {
+    let mut commits = parse_files_by_commit(&repository.git_with(&differing, &[], &commits)?);
+    for file in commits.iter_mut().flat_map(|(_, files)| files) {
         *file = relative_path(&project, file);
     }
-    Ok(found)
+    Ok(commits)
 }
 
-/// Parts that end with a NUL: the name of a commit, then for each of its files what begins with `:` and the path. A path
-/// may look like anything, and is known by its place alone.
-fn parse_files_by_commit(said: &[u8]) -> Vec<(String, Vec<String>)> {
-    let mut found: Vec<(String, Vec<String>)> = Vec::new();
-    let mut parts = parts(said);
+/// Parts with NUL at their ends: a commit, and for each of its files a part with `:` and the path. A path may look like
+/// anything, and is known by its place alone.
+fn parse_files_by_commit(output: &[u8]) -> Vec<(String, Vec<String>)> {
+    let mut commits: Vec<(String, Vec<String>)> = Vec::new();
+    let mut parts = parts(output);
     while let Some(part) = parts.next() {
         if part.starts_with(b":") {
             let path = parts.next().map(lossy_text);
-            if let Some((_, files)) = found.last_mut() {
+            if let Some((_, files)) = commits.last_mut() {
                 files.extend(path);
             }
         } else {
-            found.push((trimmed_line(part), Vec::new()));
+            commits.push((trimmed_line(part), Vec::new()));
         }
     }
-    found
+    commits
 }
 
 #[cfg(test)]

@@ -1,5 +1,4 @@
-//! Files that git keeps in another form than a work tree has them: through a filter, in another encoding, or with other
-//! ends of lines.
+//! Files that git keeps in another form than the work tree: by a filter, an encoding, or line ends.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -8,7 +7,7 @@ use crate::git_output::{list, lossy_text};
 use crate::platform::path_of;
 use crate::repository::{GitFailed, GitRepository};
 
-/// Settings that make a file of what git keeps of it.
+/// Settings of a checkout's conversions.
 const SETTINGS: &str = r"^(filter\..*\.(smudge|process)|core\.(autocrlf|eol))$";
 const ASK_ATTRIBUTES: [&str; 8] = [
     "check-attr",
@@ -20,56 +19,32 @@ const ASK_ATTRIBUTES: [&str; 8] = [
     "text",
     "eol",
 ];
-/// Filter of git-lfs: content tells whether such a file is in another form.
+/// Filter of git-lfs, whose pointers are known by their content.
 const LARGE_FILES: &str = "lfs";
 
-/// Files that git keeps in another form than the work tree has them.
 #[derive(Debug, Default)]
 pub struct ConvertedPaths {
-    /// Unknown content in the work tree: an encoding in `.gitattributes`, an `$Id$` that git fills
-    /// in, or a filter that is set up here. A filter that is only named does nothing.
+    /// By an encoding, an `$Id$`, or a filter that is set up here; a filter that is only named does nothing.
     pub unknown: BTreeSet<PathBuf>,
-    /// Their lines end with CR LF in the work tree, and with LF in git.
+    /// CR LF in the work tree, and LF in git.
     pub crlf: BTreeSet<PathBuf>,
 }
 
 impl GitRepository {
-    /// Files among these, by their paths from the top, that git keeps in another form. Files of
-    /// git-lfs are left out: a pointer in the place of one is known by its content.
-    ///
-    /// # Errors
-    ///
-    /// git fails.
+    /// Converted ones of `paths` from the top, without git-lfs: a pointer is known by its content.
     pub fn converted_paths<'a>(
         &self,
         paths: impl Iterator<Item = &'a Path>,
     ) -> Result<ConvertedPaths, GitFailed> {
-        let asked = list(paths.map(|path| path.as_os_str().as_encoded_bytes()));
+        let input = list(paths.map(|path| path.as_os_str().as_encoded_bytes()));
         let mut converted = ConvertedPaths::default();
-        if asked.is_empty() {
+        if input.is_empty() {
             return Ok(converted);
         }
         let settings = self.settings_of_conversion()?;
-        let is_set_up = |name: &[u8]| {
-            let name = std::str::from_utf8(name)
-                .ok()
-                .filter(|name| *name != LARGE_FILES);
-            let has = |program: &str| {
-                name.is_some_and(|name| settings.contains_key(&format!("filter.{name}.{program}")))
-            };
-            has("smudge") || has("process")
-        };
-        let value = |name: &str| {
-            settings
-                .get(name)
-                .map(|value| value.to_ascii_lowercase())
-                .unwrap_or_default()
-        };
-        let (autocrlf, eol) = (value("core.autocrlf"), value("core.eol"));
-        let is_crlf_by_setting =
-            |is_text: bool| autocrlf == "true" || (is_text && autocrlf != "input" && eol == "crlf");
-        let said = self.git_with(&ASK_ATTRIBUTES, &[], &asked)?;
-        let words: Vec<&[u8]> = said.split(|byte| *byte == 0).collect();
+        let ends_of_settings = LineEndSettings::new(&settings);
+        let output = self.git_with(&ASK_ATTRIBUTES, &[], &input)?;
+        let words: Vec<&[u8]> = output.split(|byte| *byte == 0).collect();
         let mut by_path: BTreeMap<&[u8], BTreeMap<&[u8], &[u8]>> = BTreeMap::new();
         for entry in words.chunks_exact(3) {
             if let [path, attribute, state] = entry {
@@ -78,21 +53,18 @@ impl GitRepository {
         }
         for (path, attributes) in by_path {
             let state = |name: &str| {
-                attributes
-                    .get(name.as_bytes())
-                    .copied()
-                    .unwrap_or(b"unspecified")
+                let state: Option<&&[u8]> = attributes.get(name.as_bytes());
+                state.copied().unwrap_or(b"unspecified")
             };
-            let is_named = |state: &[u8]| !matches!(state, b"unspecified" | b"unset" | b"set");
-            let (text, eol) = (state("text"), state("eol"));
-            if is_set_up(state("filter"))
-                || is_named(state("working-tree-encoding"))
+            if is_filter_set_up(&settings, state("filter"))
+                || !matches!(
+                    state("working-tree-encoding"),
+                    b"unspecified" | b"unset" | b"set"
+                )
                 || state("ident") == b"set"
             {
                 converted.unknown.insert(path_of(path));
-            } else if text != b"unset"
-                && (eol == b"crlf" || (eol != b"lf" && is_crlf_by_setting(text != b"unspecified")))
-            {
+            } else if ends_of_settings.is_crlf(state("text"), state("eol")) {
                 converted.crlf.insert(path_of(path));
             }
         }
@@ -101,18 +73,53 @@ impl GitRepository {
 
     fn settings_of_conversion(&self) -> Result<BTreeMap<String, String>, GitFailed> {
         let list = ["config", "-z", "--get-regexp", SETTINGS];
-        let (status, said) = self.status_and_output(&list)?;
-        // 1 says that there are none.
+        let (status, output) = self.status_and_output(&list)?;
+        // 1: no setting.
         if !matches!(status, 0 | 1) {
             return Err(self.failure_of(&list));
         }
-        let said = lossy_text(&said);
-        let entries = said.split('\0').filter(|entry| !entry.is_empty());
+        let output = lossy_text(&output);
+        let entries = output.split('\0').filter(|entry| !entry.is_empty());
         let entries = entries.map(|entry| entry.split_once('\n').unwrap_or((entry, "true")));
-        // omo itself sets programs to nothing, behind what the repository says.
+        // omo itself sets programs to nothing, behind the repository's settings.
         let entries = entries.filter(|(_, value)| !value.is_empty());
         Ok(entries
             .map(|(name, value)| (name.to_owned(), value.to_owned()))
             .collect())
+    }
+}
+
+fn is_filter_set_up(settings: &BTreeMap<String, String>, name: &[u8]) -> bool {
+    std::str::from_utf8(name).is_ok_and(|name| {
+        name != LARGE_FILES
+            && ["smudge", "process"]
+                .iter()
+                .any(|program| settings.contains_key(&format!("filter.{name}.{program}")))
+    })
+}
+
+/// `core.autocrlf` and `core.eol`, in lower case.
+struct LineEndSettings {
+    autocrlf: String,
+    eol: String,
+}
+
+impl LineEndSettings {
+    fn new(settings: &BTreeMap<String, String>) -> Self {
+        let [autocrlf, eol] = ["core.autocrlf", "core.eol"].map(|name| {
+            settings
+                .get(name)
+                .map(|value| value.to_ascii_lowercase())
+                .unwrap_or_default()
+        });
+        Self { autocrlf, eol }
+    }
+
+    /// `text` and `eol` are states of attributes.
+    fn is_crlf(&self, text: &[u8], eol: &[u8]) -> bool {
+        let is_text = text != b"unspecified";
+        let is_crlf_by_setting =
+            self.autocrlf == "true" || (is_text && self.autocrlf != "input" && self.eol == "crlf");
+        text != b"unset" && (eol == b"crlf" || (eol != b"lf" && is_crlf_by_setting))
     }
 }

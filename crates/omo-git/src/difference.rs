@@ -1,14 +1,10 @@
-//! Differences of a work tree since a run began, for a reviewer.
-//!
-//! They come from git's objects, of the very files that have an id, and from git's plumbing with
-//! every option given: no setting, attribute or order of the repository has a say. Older files come
-//! first, and there the tests: only the reviewer sees what was taken out of them. Of a file that
-//! changed in more than is shown both versions are written beside (`file_versions`), and so is a
-//! new one. Anything too large for that, or that cannot even be named, is an error, and counts
-//! against the claim; a new file is then read where it lies.
+//! Differences of a work tree since a run began, for a reviewer: from git's objects and plumbing, so that no setting or
+//! attribute of the repository has a say. Changed files come before new ones, tests first. Where a difference is cut,
+//! both versions are written beside it (`file_versions`). Anything too large for that counts against the claim.
 
 mod file_versions;
 
+use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
@@ -19,9 +15,7 @@ use omo_state::git_worktree::GitWorktree;
 
 use crate::commit_difference::split_patches;
 use crate::git_command::GitCalls;
-use crate::git_output::{
-    ChangedEntry, GitEntry, SUBMODULE, lossy_text, parse_changes, parts, split_entry,
-};
+use crate::git_output::{GitEntry, SUBMODULE, lossy_text, parse_changes, parts, split_entry};
 use crate::recorded::{RecordedRun, RecordedWorktree};
 use crate::repository::is_object_name;
 use crate::repository_base::RepositoryBase;
@@ -38,13 +32,13 @@ const MAX_NEW_FILE_BYTES: usize = 64 * 1024;
 const MAX_LIST_BYTES: usize = 256 * 1024;
 const MAX_COMPARED_BYTES: u64 = 8 * 1024 * 1024;
 const MAX_READ_BYTES: u64 = 1024 * 1024;
-/// Bytes of new files read, and of files left out, before there is too much.
+/// Of new files, and of files left out.
 const MAX_ALL_READ_BYTES: u64 = 64 * 1024 * 1024;
 const MAX_LEFT_OUT: usize = 1_000;
-/// Git takes a file for binary that has a NUL in as many bytes; here only one that had it before.
+/// git takes a file with a NUL in as many bytes for binary; here only the former version counts.
 const BINARY_BYTES: usize = 8_000;
 
-/// Git's own limits and orders, whatever the repository says. A pathspec is taken as it is.
+/// git's own limits and orders, and plain pathspecs.
 const SETTINGS: [&str; 6] = [
     "-c",
     "core.bigFileThreshold=512m",
@@ -53,7 +47,6 @@ const SETTINGS: [&str; 6] = [
     "-c",
     "diff.suppressBlankEmpty=false",
 ];
-/// Options of `git diff-tree`.
 const COMPARE: [&str; 6] = [
     "diff-tree",
     "-r",
@@ -63,11 +56,7 @@ const COMPARE: [&str; 6] = [
     "--no-textconv",
 ];
 
-/// Differences in the project of a run since its record, else since the commit of its start.
-///
-/// # Errors
-///
-/// Why it cannot be shown, in a few words.
+/// Since the record of a run, else since the commit of its start; the error is a reason.
 pub fn changes_of_run(
     root: &Path,
     state_home: Option<&Path>,
@@ -93,12 +82,7 @@ pub fn changes_of_run(
     }
 }
 
-/// Differences in the work tree of a folder since a commit, new files included; `None` for an empty
-/// base. `scope` names the `FileScope` of the run.
-///
-/// # Errors
-///
-/// Why it cannot be shown, in a few words.
+/// In the work tree of a folder since a commit, with new files; an empty base has none. `scope` names the `FileScope`.
 pub fn changes_since_commit(
     folder: &Path,
     state_home: Option<&Path>,
@@ -129,12 +113,7 @@ pub fn changes_since_commit(
     })
 }
 
-/// Differences in the work tree of a project, and in every repository in it, since the record
-/// `kept` of a run; `scope` names its `FileScope`.
-///
-/// # Errors
-///
-/// Why it cannot be shown, in a few words.
+/// In a project's work tree and its repositories since the record `kept` of a run; `scope` names its `FileScope`.
 pub fn changes_since_recorded(
     state_home: Option<&Path>,
     calls: &GitCalls,
@@ -294,18 +273,21 @@ fn write_changes(
         submodules(&scratch, base, &kept.tree, &kept.submodules).ok_or_else(no_answer_error)?;
     scratch.clear().ok_or_else(no_answer_error)?;
     drop(scratch);
-    let record = before.record();
-    let places = record.map(|(run, place)| {
-        place
-            .inner
-            .iter()
-            .map(move |(path, place)| (path, (run, place)))
-    });
-    let places: Vec<_> = places.into_iter().flatten().collect();
-    let is_elsewhere = |path: &PathBuf| !inner.iter().any(|(there, _)| there == path);
-    // A recorded place is compared wherever it still is: ignored from now on, without its `.git`,
-    // or empty.
-    for (path, record) in places.iter().filter(|(path, _)| is_elsewhere(path)) {
+    let places: Vec<_> = before
+        .record()
+        .into_iter()
+        .flat_map(|(run, place)| {
+            place
+                .inner
+                .iter()
+                .map(move |(path, place)| (path, (run, place)))
+        })
+        .collect();
+    // A recorded place is compared wherever it is: also ignored now, without its `.git`, or empty.
+    for (path, record) in places
+        .iter()
+        .filter(|(path, _)| !inner.iter().any(|(inner_path, _)| inner_path == *path))
+    {
         let _ = writeln!(
             text,
             "\n[omo] In {}, a repository then:\n",
@@ -321,7 +303,7 @@ fn write_changes(
         let top = tree.top.join(&path);
         let recorded = places
             .iter()
-            .find(|(there, _)| **there == path)
+            .find(|(recorded_path, _)| **recorded_path == path)
             .filter(|_| top.is_dir());
         if let Some((_, record)) = recorded {
             let _ = writeln!(
@@ -367,7 +349,6 @@ fn write_changes(
     Ok(())
 }
 
-/// [`write_changes`] for a recorded work tree.
 fn write_recorded_changes(
     out: (&mut String, &mut FileVersions),
     (run, place): (&RecordedRun, &RecordedWorktree),
@@ -391,39 +372,38 @@ fn entries(scratch: &ScratchTree, base: &str, tree: &str) -> Option<Vec<DiffEntr
     ]
     .concat();
     let listed = scratch.git_with_objects(&arguments, &[])?;
-    let entry = |ChangedEntry {
-                     path,
-                     before,
-                     after,
-                 }: ChangedEntry| DiffEntry {
-        status: match (&before, &after) {
-            (None, _) => b'A',
-            (_, None) => b'D',
-            // The first digits say what it is.
-            (Some(before), Some(after)) if before.mode.get(..3) != after.mode.get(..3) => b'T',
-            _ => b'M',
-        },
-        path: path.0,
-        before: DiffSide::from(before),
-        now: DiffSide::from(after),
-        patch: Vec::new(),
-    };
-    let mut entries: Vec<DiffEntry> = parse_changes(&listed)?.into_iter().map(entry).collect();
+    let mut entries: Vec<DiffEntry> = parse_changes(&listed)?
+        .into_iter()
+        .map(|changed| DiffEntry {
+            status: match (&changed.before, &changed.after) {
+                (None, _) => b'A',
+                (_, None) => b'D',
+                // The first digits are the kind.
+                (Some(before), Some(after)) if before.mode.get(..3) != after.mode.get(..3) => b'T',
+                _ => b'M',
+            },
+            path: changed.path.0,
+            before: DiffSide::from(changed.before),
+            now: DiffSide::from(changed.after),
+            patch: Vec::new(),
+        })
+        .collect();
     read_sizes(scratch, &mut entries)?;
     Some(entries)
 }
 
 fn read_sizes(scratch: &ScratchTree, entries: &mut [DiffEntry]) -> Option<()> {
-    let sides = || entries.iter().flat_map(|entry| [&entry.before, &entry.now]);
-    let list: Vec<&str> = sides()
+    let list: Vec<&str> = entries
+        .iter()
+        .flat_map(|entry| [&entry.before, &entry.now])
         .flat_map(|blob| [blob.name.as_str(), "\n"])
         .collect();
-    let said = scratch.git_with_objects(
+    let output = scratch.git_with_objects(
         &["cat-file", "--batch-check=%(objectsize)"],
         list.concat().as_bytes(),
     )?;
-    let said = String::from_utf8(said).ok()?;
-    let mut lines = said.lines();
+    let output = String::from_utf8(output).ok()?;
+    let mut lines = output.lines();
     for entry in entries {
         for blob in [&mut entry.before, &mut entry.now] {
             // No size: absent on this side, or a commit of another repository.
@@ -433,7 +413,7 @@ fn read_sizes(scratch: &ScratchTree, entries: &mut [DiffEntry]) -> Option<()> {
     Some(())
 }
 
-/// Has git compare all files but the large ones, and gives each its part of what git says.
+/// Has git compare all files except for large ones, each of which gets its part.
 fn read_patches(
     scratch: &ScratchTree,
     base: &str,
@@ -487,7 +467,7 @@ fn read_patches(
     let mut parts = split_patches(&said).into_iter();
     for entry in compared {
         parts.next()?.clone_into(&mut entry.patch);
-        // A change of kind counts as one that is gone and one that is new.
+        // A change of kind counts as a deletion and an addition.
         if entry.status == b'T' {
             entry.patch.extend(parts.next()?);
         }
@@ -538,8 +518,8 @@ fn show(
             continue;
         }
         let file = entry.shown_path();
-        if let Some(said) = whole.write_versions(scratch, entry) {
-            text.push_str(&said);
+        if let Some(note) = whole.write_versions(scratch, entry) {
+            text.push_str(&note);
         } else if entry.is_new() {
             let _ = writeln!(
                 text,
@@ -565,7 +545,7 @@ fn was_binary(scratch: &ScratchTree, entry: &DiffEntry) -> bool {
     if entry.is_new() || entry.before.is_submodule() {
         return false;
     }
-    // Most files have no such byte at all.
+    // Most files have no NUL at all.
     if !entry.patch.is_empty() && !entry.patch.contains(&NUL) {
         return false;
     }
@@ -575,7 +555,7 @@ fn was_binary(scratch: &ScratchTree, entry: &DiffEntry) -> bool {
     content.iter().take(BINARY_BYTES).any(|byte| *byte == NUL)
 }
 
-/// The submodules that are there now, each with the commit that it was at before; `None` for a new one.
+/// Present submodules with their former commits; `None` for a new one.
 fn submodules(
     scratch: &ScratchTree,
     base: &str,
@@ -585,28 +565,28 @@ fn submodules(
     if paths.is_empty() {
         return Some(Vec::new());
     }
-    let commits = |tree: &str| {
-        let listed =
-            scratch.git_with_objects(&["ls-tree", "-r", "-z", "--full-tree", tree], &[])?;
-        let entries = parts(&listed).filter_map(|entry| {
-            let entry = entry.strip_prefix(b"160000 commit ")?;
-            let (commit, path) = split_entry(entry)?;
-            Some((
-                crate::platform::path_of(path),
-                String::from_utf8(commit.to_owned()).ok()?,
-            ))
-        });
-        Some(entries.collect::<std::collections::BTreeMap<_, _>>())
-    };
-    let (before, now) = (commits(base)?, commits(tree)?);
-    let without_commit = paths
-        .iter()
-        .filter(|path| !now.contains_key(*path))
-        .cloned();
-    let all: Vec<PathBuf> = now.keys().cloned().chain(without_commit).collect();
+    let (before, now) = (
+        submodule_commits(scratch, base)?,
+        submodule_commits(scratch, tree)?,
+    );
+    let without_commit = paths.iter().filter(|path| !now.contains_key(*path));
+    let present = now.keys().chain(without_commit);
     Some(
-        all.into_iter()
-            .map(|path| (path.clone(), before.get(&path).cloned()))
+        present
+            .map(|path| (path.clone(), before.get(path).cloned()))
             .collect(),
     )
+}
+
+fn submodule_commits(scratch: &ScratchTree, tree: &str) -> Option<BTreeMap<PathBuf, String>> {
+    let listed = scratch.git_with_objects(&["ls-tree", "-r", "-z", "--full-tree", tree], &[])?;
+    let commits = parts(&listed).filter_map(|entry| {
+        let entry = entry.strip_prefix(b"160000 commit ")?;
+        let (commit, path) = split_entry(entry)?;
+        Some((
+            crate::platform::path_of(path),
+            String::from_utf8(commit.to_owned()).ok()?,
+        ))
+    });
+    Some(commits.collect())
 }

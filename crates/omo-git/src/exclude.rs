@@ -1,5 +1,4 @@
-//! Hiding from `git status` what omo writes in a work tree: by a line in the repository's own list of what is
-//! ignored, which belongs to no commit and which all of its work trees share.
+//! Hides omo's files from `git status`: by `info/exclude`, which no commit holds and all work trees share.
 
 use std::fs;
 use std::io::{self, ErrorKind, Read, Write};
@@ -14,7 +13,7 @@ pub(crate) fn exclude_file(tree: &GitWorktree) -> PathBuf {
     tree.common.join("info").join("exclude")
 }
 
-/// Adds a line to the list where it does not stand there yet. What is there stays as it is.
+/// Appends a missing line.
 pub fn add_exclude_line(tree: &GitWorktree, line: &str) -> io::Result<()> {
     let path = exclude_file(tree);
     let mut text = Vec::new();
@@ -27,12 +26,12 @@ pub fn add_exclude_line(tree: &GitWorktree, line: &str) -> io::Result<()> {
     }
     if text
         .split(|byte| *byte == b'\n')
-        .any(|known| known.trim_ascii() == line.as_bytes())
+        .any(|existing| existing.trim_ascii() == line.as_bytes())
     {
         return Ok(());
     }
     fs::create_dir_all(tree.common.join("info"))?;
-    let begins_anew = if text.last().is_none_or(|last| *last == b'\n') {
+    let separator = if text.last().is_none_or(|last| *last == b'\n') {
         ""
     } else {
         "\n"
@@ -41,7 +40,7 @@ pub fn add_exclude_line(tree: &GitWorktree, line: &str) -> io::Result<()> {
         .append(true)
         .create(true)
         .open(&path)?;
-    open.write_all(format!("{begins_anew}{line}\n").as_bytes())
+    open.write_all(format!("{separator}{line}\n").as_bytes())
 }
 
 #[cfg(test)]

@@ -1,5 +1,4 @@
-//! Copies of files in other trees: a link is never followed, and nothing that is written to a copy changes its original.
-//! Where the file system can, both share the blocks of a large file until one of them is written.
+//! Copies of files into other trees, without links to the originals; large files share blocks where they can.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -15,38 +14,29 @@ use omo_state::seal::hex_digest_of_reader;
 use crate::folder_path::FolderPath;
 use crate::platform::{FolderEntry, OpenFolder, OpenedEntry};
 
-/// Files per thread and turn.
+/// Per thread and turn.
 const FILES_AT_ONCE: usize = 500;
 const MAX_THREADS: usize = 8;
-/// A file up to this size is read and written: asking the system to copy it takes more calls than that.
+/// Up to this size a file is read and written: a copy by the system takes more calls.
 const SMALL_FILE: usize = 16 * 1024;
-/// Pause between two questions to the caller.
 pub(crate) const ASK_EVERY: Duration = Duration::from_millis(50);
 const ASK_EVERY_FILES: usize = 32;
-/// Maximum of a script with its place of installation in it.
+/// Of a script that names its place of installation.
 const MAX_SCRIPT_BYTES: u64 = 64 * 1024;
 
-/// Failure of a `FileCopier`.
 #[derive(Debug, thiserror::Error)]
 pub enum CopyError {
     /// Above a bound.
     #[error("{} is too large to be copied", .0.display())]
     TooLarge(PathBuf),
-    /// Ended by its caller.
     #[error("it was ended before all was copied")]
     Cancelled,
-    /// Unreadable or unwritable file.
     #[error("{}: {error}", path.display())]
-    File {
-        /// Path of the file.
-        path: PathBuf,
-        /// The reason.
-        error: io::Error,
-    },
+    File { path: PathBuf, error: io::Error },
 }
 
 impl CopyError {
-    /// The one for an error at a path; the kinds of the first two are `FileTooLarge` and `Interrupted`.
+    /// By the kind of the error: `FileTooLarge` and `Interrupted` are the first two.
     pub(crate) fn new(path: &Path, error: io::Error) -> Self {
         let path = path.to_owned();
         match error.kind() {
@@ -57,41 +47,35 @@ impl CopyError {
     }
 }
 
-/// Kind of a copy, for `CopyOptions`.
 #[derive(Clone, Copy, Debug)]
 pub enum CopyKind<'a> {
-    /// To where nothing is. Files have this time and the rights of a checkout.
+    /// To empty places, with this time and the rights of a checkout.
     Checkout(SystemTime),
-    /// Beside what is there already, with the same rights. Where links lead below the first folder they lead below the
-    /// second, and so do the texts of scripts and of files that name folders of modules.
+    /// Beside existing files, with the same rights. Links, scripts and module lists of the first folder lead to the same
+    /// place below the second.
     Installed(&'a Path, &'a Path),
-    /// Over files that are there, with the same rights. In place of a link a file `NAME.omo-link` says where it led: made
-    /// again as a link, it could lead anywhere. What cannot be copied is noted.
+    /// Over existing files, with the same rights, and notes of failures. A link becomes a file `NAME.omo-link` with its
+    /// target: as a link it could lead anywhere.
     Noted,
-    /// As `Noted`, and the originals go away: where that can be, a copy is another name of one,
-    /// whatever the bounds; otherwise it is on the disk before it counts.
+    /// `Noted`, and the originals go away: a hard link regardless of bounds, or a copy that is on the disk before it counts.
     Moved,
 }
 
-/// Kind and bounds of a copy, for `FileCopier::open`.
 #[derive(Clone, Copy, Debug)]
 pub struct CopyOptions<'a> {
-    /// The kind of the copy.
     pub kind: CopyKind<'a>,
-    /// Files and links at most.
+    /// Files and links.
     pub max_files: usize,
-    /// Bytes at most.
     pub max_bytes: u64,
-    /// Names in a path at most.
+    /// Names in a path.
     pub max_depth: usize,
-    /// A tree whose files need no copy where they have the same content.
+    /// Files with the same content in this tree need no copy.
     pub known: Option<&'a Path>,
-    /// Paths that are left out, with all below them.
+    /// With all below.
     pub leaves_out: fn(&Path) -> bool,
 }
 
 impl<'a> CopyOptions<'a> {
-    /// Options without any bound.
     pub const fn all(kind: CopyKind<'a>) -> Self {
         let (max_files, max_bytes, max_depth) = (usize::MAX, u64::MAX, usize::MAX);
         Self {
@@ -114,12 +98,8 @@ impl<'a> CopyOptions<'a> {
     }
 }
 
-/// Copies all of these by the same paths, each into the first so many of the other trees, with as many threads as it pays:
-/// what takes the time is the system, once for each file.
-///
-/// # Errors
-///
-/// A file cannot be read or written, or the caller has ended it.
+/// Copies files by the same paths, each into the first so many trees, with several threads: the system takes most of the
+/// time, for each file.
 pub(crate) fn copy_files(
     (from, to): (&Path, &[&Path]),
     paths: &[(&Path, usize)],
@@ -135,7 +115,7 @@ pub(crate) fn copy_files(
         &AtomicUsize::new(0),
         &thread::current(),
     );
-    let copy_some = || {
+    let copy_chunks = || {
         let mut copier = FileCopier::open(from, to, options)?;
         while let Some(paths) = paths
             .chunks(FILES_AT_ONCE)
@@ -153,7 +133,7 @@ pub(crate) fn copy_files(
     thread::scope(|scope| {
         let copiers = (0..threads).map(|_| {
             scope.spawn(|| {
-                let copied = copy_some();
+                let copied = copy_chunks();
                 caller.unpark();
                 copied
             })
@@ -165,25 +145,25 @@ pub(crate) fn copy_files(
             }
             thread::park_timeout(ASK_EVERY);
         }
-        let panicked = |_| {
-            Err(CopyError::new(
-                from,
-                io::Error::other("a part of the copying panicked"),
-            ))
-        };
-        copiers
-            .into_iter()
-            .try_for_each(|copier| copier.join().unwrap_or_else(panicked))
+        for copier in copiers {
+            copier.join().unwrap_or_else(|_| {
+                Err(CopyError::new(
+                    from,
+                    io::Error::other("a part of the copying panicked"),
+                ))
+            })?;
+        }
+        Ok(())
     })
 }
 
-/// Copier of files of one tree into others, within `CopyOptions`.
+/// Within `CopyOptions`.
 pub struct FileCopier<'a> {
     top: PathBuf,
     from: FolderPath,
     to: Vec<FolderPath>,
     known: Option<FolderPath>,
-    /// The bounds are those that are left.
+    /// With the bounds that are left.
     pub(crate) options: CopyOptions<'a>,
     buffer: Vec<u8>,
     pub(crate) copied: Vec<String>,
@@ -191,52 +171,30 @@ pub struct FileCopier<'a> {
 }
 
 impl<'a> FileCopier<'a> {
-    /// Opens a tree to copy from, and those to copy into.
-    ///
-    /// # Errors
-    ///
-    /// One of them is no folder that can be opened.
     pub fn open(from: &Path, to: &[&Path], options: CopyOptions<'a>) -> Result<Self, CopyError> {
-        let open =
-            |tree: &Path| FolderPath::open(tree).map_err(|error| CopyError::new(tree, error));
         let to = to
             .iter()
-            .map(|to| Ok(open(to)?.making_folders()))
+            .map(|to| Ok(open_tree(to)?.making_folders()))
             .collect::<Result<_, CopyError>>()?;
-        let (top, known, buffer) = (
-            from.to_owned(),
-            options.known.map(open).transpose()?,
-            vec![0; SMALL_FILE],
-        );
         Ok(Self {
-            top,
-            from: open(from)?,
+            top: from.to_owned(),
+            from: open_tree(from)?,
             to,
-            known,
+            known: options.known.map(open_tree).transpose()?,
             options,
-            buffer,
+            buffer: vec![0; SMALL_FILE],
             copied: Vec::new(),
             not_copied: Vec::new(),
         })
     }
 
-    /// Copies a file or a link by the same path into the first so many trees. What is not there, or lies behind a link, is
-    /// not copied.
-    ///
-    /// # Errors
-    ///
-    /// It cannot be read or written.
+    /// Copies a file or a link into the first `count` trees; not one that is missing, or behind a link.
     pub fn copy_file(&mut self, path: &Path, count: usize) -> Result<(), CopyError> {
         self.try_create((path, path), count)
             .map_err(|error| CopyError::new(path, error))
     }
 
-    /// Copies a file, or a folder with all below it, by the same path. Where that leads through a link, what it leads to is
-    /// copied: the trees share nothing.
-    ///
-    /// # Errors
-    ///
-    /// It is above a bound, cannot be read or written, or was cancelled.
+    /// Copies a file, or a folder with all below, through links on its way: the trees share nothing.
     pub fn copy_real(
         &mut self,
         path: &Path,
@@ -259,7 +217,7 @@ impl<'a> FileCopier<'a> {
         self.copy_tree((Path::new(name), path), should_continue)
     }
 
-    /// Copies a file, or a folder with all below it, by the same path, and notes what could not be copied.
+    /// Copies a file, or a folder with all below, with notes of failures.
     pub(crate) fn copy_noted(&mut self, path: &Path) {
         let _ = self.copy_tree((path, path), &mut || true);
     }
@@ -311,7 +269,7 @@ impl<'a> FileCopier<'a> {
             (FolderEntry::Other, _) => return Ok(false),
             (FolderEntry::Folder, CopyKind::Installed(..)) => {
                 self.options.count(0)?;
-                // Also one that stays empty.
+                // Also an empty one.
                 self.to
                     .first_mut()
                     .map(|new| new.folder(to).map(drop))
@@ -388,7 +346,7 @@ impl<'a> FileCopier<'a> {
                 // From its beginning: blocks are shared as a whole.
                 file.rewind()?;
                 io::copy(&mut file, &mut copy)?;
-                // The next one is a copy of this one: they are the same, whatever is written to the file meanwhile.
+                // The next copy is one of this copy, whatever is written to the file meanwhile.
                 file = folder.read(new_name)?;
             }
             match self.options.kind {
@@ -399,7 +357,7 @@ impl<'a> FileCopier<'a> {
         Ok(())
     }
 
-    /// Copies a file or a link into the first tree, over a file that is there; says whether it had to.
+    /// Copies a file or a link into the first tree, over a file; `false` for the same content.
     fn try_replace(&mut self, (from, to): (&Path, &Path)) -> io::Result<bool> {
         let names = from.file_name().zip(to.file_name());
         let place = names
@@ -433,9 +391,9 @@ impl<'a> FileCopier<'a> {
         }
         let mut part = new_name.clone();
         part.push(".omo-part");
-        // One that an earlier try has left may be the very file.
+        // A former try may have left the very file.
         let _ = target.remove(&part);
-        // A file that cannot be read has another name all the same.
+        // An unreadable file can be linked all the same.
         if is_link || !moves || source.add_name(name, target, &part).is_err() {
             let opened = opened?;
             if matches!(opened, OpenedEntry::Other) {
@@ -466,8 +424,11 @@ impl<'a> FileCopier<'a> {
     }
 }
 
-/// The text of a script, or of a file that names folders of modules, which says where the project is, with the other
-/// folder in its place; `None` for any other file.
+fn open_tree(tree: &Path) -> Result<FolderPath, CopyError> {
+    FolderPath::open(tree).map_err(|error| CopyError::new(tree, error))
+}
+
+/// Text of a script, or a module list, that names the old project folder, with the new one; `None` for other files.
 fn moved_script(
     file: &mut File,
     path: &Path,
@@ -502,7 +463,7 @@ fn moved_script(
         .map(|text| text.replace(old, new)))
 }
 
-/// The content of a file of this size; `None` where the buffer is too small for it.
+/// `None` for a file above the buffer.
 fn read_small<'b>(
     file: &mut File,
     size: u64,
@@ -515,7 +476,7 @@ fn read_small<'b>(
             Ok(0) => return Ok(buffer.get(..filled)),
             Ok(count) => {
                 filled += count;
-                // Less than was asked for, and all that there was: nothing comes after it.
+                // Less than was asked for, and the whole size: nothing comes after it.
                 if count < wanted && filled as u64 == size {
                     return Ok(buffer.get(..filled));
                 }

@@ -1,4 +1,4 @@
-//! The folders on the way to a file, each opened from the one above it, so that no link leads out of a tree.
+//! Folders on the way to a file, each opened from the one above, so that no link leads out of a tree.
 
 use std::ffi::OsString;
 use std::io::{self, Write};
@@ -8,7 +8,6 @@ use std::time::SystemTime;
 use crate::platform::{OpenFolder, path_of};
 
 pub(crate) const LINK: &str = "120000";
-/// git's mode of a file that may be run.
 pub(crate) const EXECUTABLE: &str = "100755";
 pub(crate) const REGULAR: &str = "100644";
 
@@ -38,13 +37,13 @@ impl FolderPath {
         }
     }
 
-    /// Has the next path opened from the top on, as another process may have put other folders there.
+    /// Has the next path opened from the top, as another process may have put other folders there.
     pub(crate) fn reopen(&mut self, makes_folders: bool) {
         self.open.clear();
         self.makes = makes_folders;
     }
 
-    /// The folder that a path lies in; `None` where it is not there, or a link stands in its place.
+    /// Folder of a path; `None` where it is missing, or a link.
     pub(crate) fn parent_of(&mut self, path: &Path) -> io::Result<Option<&OpenFolder>> {
         path.parent().map_or(Ok(None), |parent| self.folder(parent))
     }
@@ -63,7 +62,7 @@ impl FolderPath {
         self.open.truncate(shared);
         for name in names.into_iter().skip(shared) {
             let above = self.open.last().map_or(&self.top, |(_, folder)| folder);
-            // There already, as a rule.
+            // Usually it exists.
             if self.makes
                 && let Err(error) = above.make(&name)
                 && error.kind() != io::ErrorKind::AlreadyExists

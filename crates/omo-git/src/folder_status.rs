@@ -5,16 +5,15 @@ use std::path::Path;
 use crate::git_command;
 use crate::git_output::parts;
 
-/// Files below a folder, by `read_folder_status`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FolderStatus {
-    /// Number of tracked files.
+    /// Tracked files.
     pub files: usize,
     /// A new file would be ignored.
     pub ignores: bool,
 }
 
-/// Asks git about a folder, by its path from the top of a project; `None` where git gives no answer.
+/// `folder` is relative to the top of a project; `None` where git gives no answer.
 pub fn read_folder_status(root: &Path, folder: &str) -> Option<FolderStatus> {
     let listed = git_command::git(root, &["ls-files", "-z", "--", folder], &[], b"")?;
     let probe = format!("{folder}/anything");

@@ -1,4 +1,4 @@
-//! Running git: within a time, and without anything that it could start.
+//! Calls of git: within a time, and without anything that git could start.
 
 pub mod ownership;
 
@@ -28,13 +28,11 @@ const MAX_BYTES: u64 = 256 * 1024 * 1024;
 
 const MAX_WORDS: usize = 400;
 
-/// `.gitattributes` and the like, which git reads of a work tree.
+/// Files that git reads of a work tree.
 const LISTS_OF_PATTERNS: [&str; 2] = [".gitattributes", ".gitignore"];
 
-/// Settings that make git leave everything as it is, and start nothing: no hook, no monitor, no
-/// editor, no download, no lock on the index that its user works with.
-///
-/// Others make it look: a repository's own settings could tell it to take files for unchanged.
+/// git changes and starts nothing (hook, monitor, editor, download, lock on the user's index), and looks at files that
+/// a repository's own settings could have it take for unchanged.
 const SETTINGS: [&str; 13] = [
     "core.hooksPath=/dev/null",
     "core.fsmonitor=false",
@@ -48,15 +46,15 @@ const SETTINGS: [&str; 13] = [
     "core.trustctime=true",
     "core.checkStat=default",
     "core.attributesFile=/dev/null",
-    // Conversion of line ends is for the commits of the user to say.
+    // Conversion of line ends is the affair of the user's commits.
     "core.safecrlf=false",
 ];
 
-/// The environment that git gets in this process, where it is not the one of this process.
+/// Environment of git in this process; otherwise that of the process.
 static OF_RUN: OnceLock<CheckEnvironment> = OnceLock::new();
 
-/// From now on every git of this process is found and run in the environment that a run began with: the one of this
-/// process says what the project's settings say now, and a model may write those.
+/// From now on git is found and run in the environment of a run's begin: that of this process follows the project's
+/// settings, which a model may write.
 pub fn use_environment(environment: &CheckEnvironment) {
     // A process judges one run.
     let _ = OF_RUN.set(environment.clone());
@@ -69,8 +67,7 @@ fn inherited() -> Vec<(OsString, OsString)> {
     )
 }
 
-/// The calls of git that belong together, those of one hook for example. A git that took too long is the last one of
-/// them: what it waits for, a FIFO in the place of a file for example, is there for the next one as well.
+/// Calls that belong together, such as those of a hook. After a timeout none follows: a FIFO, say, is still there.
 #[derive(Debug)]
 pub struct GitCalls {
     limit: Duration,
@@ -84,7 +81,7 @@ impl Default for GitCalls {
 }
 
 impl GitCalls {
-    /// Each of which may take so long: less than the time that their caller has in all.
+    /// `limit` of a call: less than the time of the caller.
     pub const fn with_limit(limit: Duration) -> Self {
         Self {
             limit,
@@ -92,7 +89,6 @@ impl GitCalls {
         }
     }
 
-    /// As [`answer`].
     pub(crate) fn answer(
         &self,
         folder: &Path,
@@ -124,7 +120,7 @@ impl GitCalls {
     }
 }
 
-/// Runs git in a folder and gives what it says; `None` where it fails, or takes too long.
+/// Output; `None` after a failure or a timeout.
 pub fn git(
     folder: &Path,
     arguments: &[&str],
@@ -145,7 +141,7 @@ pub(crate) fn tree_variables(tree: &GitWorktree) -> [(&'static str, &OsStr); 2] 
     ]
 }
 
-/// As [`git`], with the exit status, for where that is an answer.
+/// [`git`] with the exit status.
 pub(crate) fn answer(
     folder: &Path,
     arguments: &[&str],
@@ -155,7 +151,7 @@ pub(crate) fn answer(
     answer_within(LIMIT, folder, arguments, variables, input)
 }
 
-/// As [`answer`], within another time: a checkout of a large repository takes longer than a look at it.
+/// [`answer`] with another limit, such as for a checkout of a large repository.
 pub(crate) fn answer_within(
     limit: Duration,
     folder: &Path,
@@ -181,30 +177,21 @@ pub(crate) fn one_line(text: &str) -> String {
 
 #[derive(Debug)]
 pub(crate) enum OutputMode {
-    /// Both read.
     Captured,
-    /// Output read.
     Said,
-    /// Output into a file.
     File(File),
 }
 
 pub(crate) enum GitOutcome {
-    /// An end by itself.
     Ended {
-        /// Exit status.
         status: i32,
-        /// Standard output.
         said: Vec<u8>,
-        /// Standard error.
         complaint: Vec<u8>,
     },
-    /// Too long, and ended.
     TimedOut,
 }
 
-/// Runs git once, and ends all that it started; `None` where it could not be started, or something else ended it.
-/// That it took too long says nothing about the next call: it may have waited for another machine.
+/// Runs git once. `None` where it did not start, or was killed; a timeout says nothing about the next call.
 pub(crate) fn run(
     limit: Duration,
     folder: &Path,
@@ -216,7 +203,7 @@ pub(crate) fn run(
     run_as_needed(limit, folder, arguments, variables, input, output, None)
 }
 
-/// As [`run`]; once `is_needed` says no it is ended as one that took too long.
+/// [`run`], which times out once `is_needed` says no.
 pub(crate) fn run_as_needed(
     limit: Duration,
     folder: &Path,
@@ -230,19 +217,20 @@ pub(crate) fn run_as_needed(
     if tree.as_ref().is_some_and(|tree| !has_readable_files(tree)) {
         return None;
     }
-    let named = variables
+    let git_folder = variables
         .iter()
         .find(|(name, _)| *name == "GIT_DIR")
         .map(|(_, git)| Path::new(git));
-    if named.is_some_and(|git| !may_name_git_folder(folder, git)) {
+    if git_folder.is_some_and(|git| !may_name_git_folder(folder, git)) {
         return None;
     }
-    let (git, search) = found(folder, tree.as_ref())?;
-    // A hook that git itself started, or a model's shell, may have variables that point git elsewhere.
-    let is_foreign = |name: &OsStr| name.to_str().is_none_or(|name| !is_git_variable(name));
+    let (git, search) = find_git(folder, tree.as_ref())?;
+    // A hook of git, or a model's shell, may have variables that point git elsewhere.
     let mut command = child_command(
         git,
-        inherited().into_iter().filter(|(name, _)| is_foreign(name)),
+        inherited()
+            .into_iter()
+            .filter(|(name, _)| name.to_str().is_none_or(|name| !is_git_variable(name))),
     );
     let case = tree.as_ref().and_then(ignore_case_setting);
     let settings = SETTINGS
@@ -256,7 +244,7 @@ pub(crate) fn run_as_needed(
     command
         .env("GIT_OPTIONAL_LOCKS", "0")
         .env("GIT_NO_LAZY_FETCH", "1")
-        // A reference in the repository could have it take one object for another.
+        // A reference of the repository could replace an object.
         .env("GIT_NO_REPLACE_OBJECTS", "1")
         .env("GIT_TERMINAL_PROMPT", "0")
         .env("LC_ALL", "C");
@@ -296,8 +284,8 @@ pub(crate) fn run_as_needed(
     }
 }
 
-/// The setting that has git tell names apart as the disk does: `core.ignoreCase` may have come with a copy from another
-/// machine, and hides a file that was renamed in nothing but case. `None` on a disk that takes both names for one.
+/// Has git tell names apart as the disk does: a copied `core.ignoreCase` hides a rename of case alone. `None` on a disk
+/// without case.
 pub(crate) fn ignore_case_setting(tree: &GitWorktree) -> Option<&'static str> {
     tree.git
         .join("head")
@@ -307,11 +295,10 @@ pub(crate) fn ignore_case_setting(tree: &GitWorktree) -> Option<&'static str> {
 }
 
 pub(crate) fn git_program(folder: &Path) -> Option<PathBuf> {
-    found(folder, GitWorktree::find(folder).as_ref()).map(|(git, _)| git)
+    find_git(folder, GitWorktree::find(folder).as_ref()).map(|(git, _)| git)
 }
 
-/// Own files of git that can be read to their end. A FIFO in the place of one has it wait, and a
-/// device or a link to `/dev/zero` has it take all memory that there is.
+/// git waits for a FIFO in place of one of its files, and a link to `/dev/zero` takes all memory.
 fn has_readable_files(tree: &GitWorktree) -> bool {
     let own = ["HEAD", "commondir", "config.worktree", "index"].map(|name| tree.git.join(name));
     let shared = [
@@ -320,35 +307,34 @@ fn has_readable_files(tree: &GitWorktree) -> bool {
         "info/exclude",
         "info/attributes",
         "objects/info/alternates",
-    ];
-    let shared = shared.map(|name| tree.common.join(name));
-    own.iter().chain(&shared).all(|file| {
-        let is_mapped = || file.ends_with("index") || file.ends_with("packed-refs");
-        file.metadata().map_or(true, |meta| {
-            meta.is_file() && (meta.len() <= MAX_READ_WHOLE_BYTES || is_mapped())
+    ]
+    .map(|name| tree.common.join(name));
+    own.iter().chain(&shared).all(|file| is_readable_file(file))
+        && LISTS_OF_PATTERNS.iter().all(|name| {
+            let list = tree.top.join(name).symlink_metadata();
+            // git takes no folder of that name for a list, and does not follow a link.
+            list.map(|meta| meta.file_type()).map_or(true, |kind| {
+                kind.is_file() || kind.is_dir() || kind.is_symlink()
+            })
         })
-    }) && LISTS_OF_PATTERNS.iter().all(|name| {
-        // Git takes no folder of that name for a list, and does not follow a link.
-        let kind = tree
-            .top
-            .join(name)
-            .symlink_metadata()
-            .map(|meta| meta.file_type());
-        kind.map_or(true, |kind| {
-            kind.is_file() || kind.is_dir() || kind.is_symlink()
-        })
+}
+
+fn is_readable_file(file: &Path) -> bool {
+    let is_mapped = file.ends_with("index") || file.ends_with("packed-refs");
+    file.metadata().map_or(true, |meta| {
+        meta.is_file() && (meta.len() <= MAX_READ_WHOLE_BYTES || is_mapped)
     })
 }
 
-/// git's file and its `PATH`: in no folder of these projects either.
-fn found(folder: &Path, tree: Option<&GitWorktree>) -> Option<(PathBuf, SearchPath)> {
+/// git's program and its `PATH`, both outside of these projects.
+fn find_git(folder: &Path, tree: Option<&GitWorktree>) -> Option<(PathBuf, SearchPath)> {
     let projects = projects_around(folder, tree);
     let search = SearchPath::from_variables(&inherited()).outside(&projects);
     let git = search.find_all("git").find(|git| !projects.contain(git))?;
     Some((git, search))
 }
 
-/// The folder, and the work trees that it belongs to. A home that is one itself is the user's, with their programs in it.
+/// The folder and the work trees around it, without the user's home and their programs in it.
 fn projects_around(folder: &Path, tree: Option<&GitWorktree>) -> ProjectFolders {
     let home = omo_state::env::home();
     let is_home = |top: &Path| home.as_ref().is_some_and(|home| home.starts_with(top));

@@ -1,5 +1,4 @@
-//! Input and output of git: lists whose parts end with a NUL, entries of an index, differences and
-//! contents.
+//! Input and output of git: lists with NUL, entries of an index, differences and contents.
 
 use crate::tree_path::TreePath;
 
@@ -25,7 +24,7 @@ pub(crate) fn list(parts: impl IntoIterator<Item = impl AsRef<[u8]>>) -> Vec<u8>
     list
 }
 
-/// The folders of a list of files that git does not track, each of which ends with a `/`.
+/// Folders of a list of untracked files, which end with a `/`.
 pub(crate) fn folders(said: &[u8]) -> impl Iterator<Item = &[u8]> {
     parts(said).filter_map(|path| path.strip_suffix(b"/"))
 }
@@ -39,8 +38,7 @@ pub(crate) fn split_entry(entry: &[u8]) -> Option<(&[u8], &[u8])> {
     Some((about, path.get(1..)?))
 }
 
-/// The contents that `git cat-file --batch` prints, each as `object blob size`, a line end, the content, a line end; `None`
-/// where one of them is missing.
+/// Reads `object blob size`, a line end, the content and a line end, each; `None` for a missing object.
 pub(crate) fn batch_contents(mut said: &[u8]) -> Option<Vec<Vec<u8>>> {
     let mut contents = Vec::new();
     while !said.is_empty() {
@@ -67,21 +65,21 @@ pub(crate) fn submodules(listed: &[u8]) -> impl Iterator<Item = &[u8]> {
 
 pub(crate) const SUBMODULE: &str = "160000";
 
-/// A file or link as git names it: the mode, such as `100755`, and the object.
+/// Mode, such as `100755`, and object id.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct GitEntry {
     pub(crate) mode: String,
     pub(crate) object: String,
 }
 
-/// A path that differs between two trees; `None` in the one that lacks it.
+/// `None` in a tree that lacks the path.
 pub(crate) struct ChangedEntry {
     pub(crate) path: TreePath,
     pub(crate) before: Option<GitEntry>,
     pub(crate) after: Option<GitEntry>,
 }
 
-/// The rows of `git diff-tree --raw -z`; `None` where the list is cut.
+/// Rows of `git diff-tree --raw -z`; `None` for a cut list.
 pub(crate) fn parse_changes(said: &[u8]) -> Option<Vec<ChangedEntry>> {
     let mut parts = parts(said);
     let mut changed = Vec::new();
@@ -94,19 +92,20 @@ pub(crate) fn parse_changes(said: &[u8]) -> Option<Vec<ChangedEntry>> {
         else {
             return None;
         };
-        let entry = |mode: &str, object: &str| {
-            (mode != "000000").then(|| GitEntry {
-                mode: mode.to_owned(),
-                object: object.to_owned(),
-            })
-        };
         changed.push(ChangedEntry {
             path: TreePath(path.to_vec()),
-            before: entry(old_mode, old),
-            after: entry(new_mode, new),
+            before: present_entry(old_mode, old),
+            after: present_entry(new_mode, new),
         });
     }
     Some(changed)
+}
+
+fn present_entry(mode: &str, object: &str) -> Option<GitEntry> {
+    (mode != "000000").then(|| GitEntry {
+        mode: mode.to_owned(),
+        object: object.to_owned(),
+    })
 }
 
 #[cfg(test)]

@@ -1,5 +1,5 @@
-//! `GitSettings`: what the environment of a user says about commits, such as `GIT_CONFIG_COUNT` or `HUSKY`. A run
-//! remembers it at its start: its commits obey that, from whichever shell they are made.
+//! Settings of a user's environment about commits, such as `GIT_CONFIG_COUNT` or `HUSKY`: a run remembers them at its
+//! start, and obeys them from every shell.
 
 use std::ffi::{OsStr, OsString};
 
@@ -10,42 +10,44 @@ use omo_core::text::sanitize;
 use omo_state::env;
 use serde::{Deserialize, Serialize};
 
-/// Settings that turn hooks or signatures off, or put others in their place.
+/// Settings that turn hooks or signatures off, or replace them.
 const TOLD: [&str; 2] = ["core.hookspath", "commit.gpgsign"];
-/// Longest value that is told, in characters.
+/// Maximum characters of a told value.
 const VALUE_LETTERS: usize = 60;
-/// Names and values, in the order in which they count. A name with a dot is one of git's settings, any other a variable
-/// for the programs of hooks.
+
+/// Names and values in order of precedence. A name with a dot is a setting of git, any other one a variable for hooks.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct GitSettings(pub(crate) Vec<(String, String)>);
 
 impl GitSettings {
-    /// Settings that turn hooks or signatures off, or replace them, as `HUSKY=0` does.
+    /// Such as `HUSKY=0`: hooks or signatures are off, or replaced.
     pub fn of_guards(&self) -> Vec<String> {
-        let is_told = |name: &str| TOLD.contains(&name) || is_hook_variable(name);
-        let told = self.0.iter().filter(|(name, _)| is_told(name));
-        told.map(|(name, value)| format!("{name}={}", sanitize(value, VALUE_LETTERS)))
+        self.0
+            .iter()
+            .filter(|(name, _)| TOLD.contains(&name.as_str()) || is_hook_variable(name))
+            .map(|(name, value)| format!("{name}={}", sanitize(value, VALUE_LETTERS)))
             .collect()
     }
 
-    /// Variables that each hold one option for `-c`, with made-up names.
+    /// Variables with made-up names, each with one option for `-c`.
     pub(crate) fn as_options(&self) -> Vec<(String, String)> {
-        let option = |(place, (name, value)): (usize, &(String, String))| {
-            (format!("OMO_SETTING_{place}"), format!("{name}={value}"))
-        };
-        self.of_git().enumerate().map(option).collect()
+        self.of_git()
+            .enumerate()
+            .map(|(place, (name, value))| {
+                (format!("OMO_SETTING_{place}"), format!("{name}={value}"))
+            })
+            .collect()
     }
 
-    /// Variables of a process, with those of hooks as they are remembered. Programs that are in no folder of the `PATH` of
-    /// then are looked for in that of now.
+    /// Variables with remembered ones of hooks. Programs in no remembered folder of `PATH` are looked up in the present one.
     pub(crate) fn with_hook_variables(
         &self,
         variables: Vec<(OsString, OsString)>,
     ) -> Vec<(OsString, OsString)> {
-        let is_known = |name: &OsString| name.to_str().is_some_and(is_remembered);
-        let (now, mut variables): (Vec<_>, Vec<_>) =
-            variables.into_iter().partition(|(name, _)| is_known(name));
+        let (now, mut variables): (Vec<_>, Vec<_>) = variables
+            .into_iter()
+            .partition(|(name, _)| name.to_str().is_some_and(is_remembered));
         for (name, value) in self.0.iter().filter(|(name, _)| !name.contains('.')) {
             let mut value = OsString::from(value);
             let later = now
@@ -57,7 +59,7 @@ impl GitSettings {
             }
             variables.push((name.into(), value));
         }
-        // A run of an older omo remembers none of these.
+        // A run of an older omo remembers no `PATH`.
         let has_path = variables.iter().any(|(name, _)| is_path(name));
         variables.extend(
             now.into_iter()
@@ -99,34 +101,36 @@ fn is_path(name: &OsString) -> bool {
 }
 
 pub(crate) fn user_variables(settings: Option<&GitSettings>) -> Vec<(String, OsString)> {
-    let of_process = || {
-        let is_setting =
-            |(name, value): (OsString, OsString)| Some((name.into_string().ok()?, value));
-        env::variables()
-            .into_iter()
-            .filter_map(is_setting)
-            .filter(|(name, _)| is_setting_variable(name))
-            .collect()
-    };
     let identity = own_identity()
         .into_iter()
         .map(|(name, value)| (name.to_owned(), value));
     identity
-        .chain(settings.map_or_else(of_process, GitSettings::variables))
+        .chain(settings.map_or_else(setting_variables, GitSettings::variables))
+        .collect()
+}
+
+fn setting_variables() -> Vec<(String, OsString)> {
+    env::variables()
+        .into_iter()
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value)))
+        .filter(|(name, _)| is_setting_variable(name))
         .collect()
 }
 
 pub(crate) fn own_identity() -> Vec<(&'static str, OsString)> {
-    let kept =
-        |(name, value): (OsString, OsString)| Some((person_variable(name.to_str()?)?, value));
-    env::variables().into_iter().filter_map(kept).collect()
+    env::variables()
+        .into_iter()
+        .filter_map(|(name, value)| Some((person_variable(name.to_str()?)?, value)))
+        .collect()
 }
 
 pub(crate) fn commit_variables(
     mut variables: Vec<(OsString, OsString)>,
 ) -> Vec<(OsString, OsString)> {
-    let is_kept = |name: &str| !is_git_variable(name) || person_variable(name).is_some();
-    variables.retain(|(name, _)| name.to_str().is_none_or(is_kept));
+    variables.retain(|(name, _)| {
+        name.to_str()
+            .is_none_or(|name| !is_git_variable(name) || person_variable(name).is_some())
+    });
     variables
 }
 

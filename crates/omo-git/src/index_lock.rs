@@ -1,4 +1,4 @@
-//! git's own lock of an index, as omo holds it: no other git writes the index meanwhile.
+//! git's own `index.lock`, held by omo: no other git writes the index meanwhile.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, ErrorKind, Write};
@@ -11,15 +11,13 @@ use omo_process::process_identity::{is_alive, start_mark};
 pub(crate) const LOOK_EVERY: Duration = Duration::from_millis(20);
 const OWNER: &str = "omo lands ";
 
-/// The lock, which is given back when this goes.
 #[derive(Debug)]
 pub(crate) struct IndexLock {
     path: PathBuf,
 }
 
 impl IndexLock {
-    /// Takes the lock of the index in a folder of git; `None` where another process keeps it. A lock of an omo that has
-    /// ended is taken over: its content names the process.
+    /// Takes the lock; `None` while another process keeps it. That of a dead omo, which its content names, is taken over.
     pub(crate) fn take(git_folder: &Path, patience: Duration) -> io::Result<Option<Self>> {
         let (path, last) = (lock_file(git_folder), Instant::now() + patience);
         loop {
@@ -44,12 +42,12 @@ pub(crate) fn lock_file(git_folder: &Path) -> PathBuf {
     git_folder.join("index.lock")
 }
 
-/// Makes the lock together with its content: at no moment is there a lock of omo that looks like one of git's.
+/// Made with its content: at no moment does a lock of omo look like one of git's.
 fn make_lock(git_folder: &Path, path: &Path) -> io::Result<()> {
     let pid = std::process::id();
     let part = git_folder.join(format!("omo-landing-lock-{pid}"));
     let made = fs::write(&part, owner_text(pid)).and_then(|()| match fs::hard_link(&part, path) {
-        // A file system without links.
+        // A file system without hard links.
         Err(error) if error.kind() != ErrorKind::AlreadyExists => OpenOptions::new()
             .write(true)
             .create_new(true)

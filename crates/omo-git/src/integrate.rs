@@ -1,8 +1,5 @@
-//! Bringing the branches of groups together, and the result to its user's branch.
-//!
-//! Merging touches no checkout: [`preview_merge`] says what the merged tree would be, and [`make_commit`] makes the
-//! commit once [`CommitHooks`] were asked. Only [`land`] changes what its user has checked out, in one move that either happens or
-//! does not.
+//! Merges of groups' branches, and the result on the user's branch. Merging touches no checkout ([`preview_merge`],
+//! [`make_commit`] after [`CommitHooks`]); only [`land`] changes what the user has checked out, wholly or not at all.
 
 mod error;
 mod facts;

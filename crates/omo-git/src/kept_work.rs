@@ -1,4 +1,4 @@
-//! Kept work of runs below `refs/omo/keep`, and its presence in the branches of their users.
+//! Work kept below `refs/omo/keep`, and its presence in branches of users.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
@@ -10,25 +10,19 @@ use crate::worktree::{KEEP_FOLDER, WorkerName};
 
 pub(crate) const STAGED_SUBJECT: &str = "What was staged";
 
-/// Work kept by one reference below `refs/omo/keep`.
+/// Kept by one reference below `refs/omo/keep`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeptWork {
-    /// The reference.
     pub reference: String,
-    /// The worker whose work it is, or the id of files that were kept.
+    /// The worker, or the id of kept files.
     pub name: String,
-    /// The commit.
     pub commit: String,
-    /// A branch of the user has all of it: its commits, or, as after a squash, each file as it is
-    /// there. A squash that was edited since cannot be told from work that is nowhere else.
+    /// A user's branch has its commits or, as after a squash, each file as it is there. An edited squash cannot be told
+    /// from work that is nowhere else.
     pub is_in_branch: bool,
 }
 
-/// Everything that is kept of a run; `branch` is the full name of the branch that its work is for, or `HEAD`.
-///
-/// # Errors
-///
-/// git cannot be run, or cannot read the repository.
+/// Kept work of a run; `branch` is the full name of the branch that it is for, or `HEAD`.
 pub fn read_kept_work(
     repository: &GitRepository,
     run: &str,
@@ -60,7 +54,7 @@ pub fn read_kept_work(
     .collect()
 }
 
-/// The run and the name of a reference that keeps work; `None` for any other.
+/// Run and name of a reference below `refs/omo/keep`.
 pub fn split_reference(reference: &str) -> Option<(&str, &str)> {
     reference
         .strip_prefix(KEEP_FOLDER)?
@@ -76,8 +70,8 @@ pub(crate) struct WorkToKeep<'a> {
 }
 
 impl WorkToKeep<'_> {
-    /// Gives the commit that keeps it: what the name keeps already, where that has the same and `has_parents` says so, or
-    /// a new one on top of `parents` and of that.
+    /// Commit that keeps the work: the kept one, where it has the same trees and `has_parents`, or a new one on top of
+    /// `parents` and of that.
     pub(crate) fn keep(
         &self,
         repository: &GitRepository,
@@ -134,8 +128,7 @@ pub(crate) fn make_commit(
         .map(|said| trimmed_line(&said))
 }
 
-/// Has a reference name a commit, only if it has not moved from `before` meanwhile: what another process has just kept
-/// must not be lost.
+/// Moves a reference from `before` only: what another process has just kept must not be lost.
 fn move_reference(
     repository: &GitRepository,
     reference: &str,
@@ -148,11 +141,7 @@ fn move_reference(
         .map(drop)
 }
 
-/// Gives up a reference, where it still names what was read.
-///
-/// # Errors
-///
-/// git cannot be run, or the reference names something else by now.
+/// Deletes a reference that still names this commit.
 pub fn release_kept_work(repository: &GitRepository, kept: &KeptWork) -> Result<(), GitFailed> {
     repository
         .git_line(&[
@@ -165,31 +154,28 @@ pub fn release_kept_work(repository: &GitRepository, kept: &KeptWork) -> Result<
         .map(drop)
 }
 
-/// Has the index know nothing any more of new files of kept work that are no more than intended to be added: a commit
-/// that was killed leaves them so.
-///
-/// # Errors
-///
-/// git cannot be run, or another git has the index locked.
+/// Removes new files of kept work from the index that are only intended to be added, as a killed commit leaves them.
 pub fn forget_intents(repository: &GitRepository, kept: &KeptWork) -> Result<(), GitFailed> {
-    let paths_of = |arguments: &[&str]| {
-        Ok::<BTreeSet<TreePath>, GitFailed>(tree_paths(&repository.git(arguments)?).collect())
-    };
-    let known = paths_of(&["ls-files", "-z"])?;
-    // An intended path is in the index and none of its changes.
-    let staged = paths_of(&[
-        "diff-index",
-        "-z",
-        "--cached",
-        "--ita-invisible-in-index",
-        "--name-only",
-        "--no-renames",
-        "HEAD",
-    ])?;
+    let indexed = git_paths(repository, &["ls-files", "-z"])?;
+    // An intended path is in the index, and among none of its changes.
+    let staged = git_paths(
+        repository,
+        &[
+            "diff-index",
+            "-z",
+            "--cached",
+            "--ita-invisible-in-index",
+            "--name-only",
+            "--no-renames",
+            "HEAD",
+        ],
+    )?;
     let added =
         changed_entries(repository, &format!("{}^1", kept.commit), &kept.commit)?.into_iter();
-    let added = added.filter(|it| it.before.is_none()).map(|it| it.path);
-    let intended = added.filter(|path| known.contains(path) && !staged.contains(path));
+    let added = added
+        .filter(|changed| changed.before.is_none())
+        .map(|changed| changed.path);
+    let intended = added.filter(|path| indexed.contains(path) && !staged.contains(path));
     let paths = list(intended.map(|path| path.0));
     if paths.is_empty() {
         return Ok(());
@@ -201,6 +187,13 @@ pub fn forget_intents(repository: &GitRepository, kept: &KeptWork) -> Result<(),
             &paths,
         )
         .map(drop)
+}
+
+fn git_paths(
+    repository: &GitRepository,
+    arguments: &[&str],
+) -> Result<BTreeSet<TreePath>, GitFailed> {
+    Ok(tree_paths(&repository.git(arguments)?).collect())
 }
 
 fn is_in_branch(
@@ -223,22 +216,22 @@ fn is_in_branch(
     }
     let base = trimmed_line(&base);
     let in_branch = changed_files(repository, &base, tip)?;
-    let is_there = |kept: &ChangedFiles| {
-        kept.iter()
-            .all(|(path, content)| in_branch.get(path) == Some(content))
-    };
     if has_work {
-        // Work that was undone again: the commits on the way would be lost, since they are nowhere
-        // else.
+        // Work that was undone again: the commits on the way are nowhere else.
         let kept = changed_files(repository, &base, commit)?;
-        return Ok(!kept.is_empty() && is_there(&kept));
+        return Ok(!kept.is_empty() && contains_files(&in_branch, &kept));
     }
     for tree in own_trees.difference(&held_trees) {
-        if !is_there(&changed_files(repository, &base, tree)?) {
+        if !contains_files(&in_branch, &changed_files(repository, &base, tree)?) {
             return Ok(false);
         }
     }
     Ok(true)
+}
+
+fn contains_files(files: &ChangedFiles, part: &ChangedFiles) -> bool {
+    part.iter()
+        .all(|(path, content)| files.get(path) == Some(content))
 }
 
 struct UnheldCommits {
@@ -290,7 +283,7 @@ pub(crate) fn changed_entries(
     parse_changes(&repository.git(&compare)?).ok_or_else(|| repository.failure_of(&compare))
 }
 
-/// Files, each as it is in the second of two trees; `None` for one that is gone.
+/// Entries of the second of two trees; `None` for a removed file.
 type ChangedFiles = BTreeMap<TreePath, Option<GitEntry>>;
 
 fn changed_files(

@@ -1,7 +1,5 @@
-//! Git work trees: the id of the files in one, what is kept of them and put back, the worktrees of parallel workers, and
-//! how their branches are brought together.
-//!
-//! git is asked with settings that no repository can choose, and what a repository says is read as data.
+//! Git work trees: the id of their files, snapshots, worktrees of parallel workers, and merges of their branches. git
+//! gets settings that no repository can choose, and a repository's words are data.
 
 pub mod base_comparison;
 pub mod changes;

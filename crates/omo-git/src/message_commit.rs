@@ -1,16 +1,11 @@
-//! A message as a commit: without a parent, with one file. It goes to another machine as a branch does, and is named by
-//! what it holds.
+//! Messages to other machines: a commit without a parent, with one file.
 
 use crate::kept_work::make_commit;
 use crate::repository::{GitFailed, GitRepository, trimmed_line};
 
 const MAX_BYTES: u64 = 4 * 1024 * 1024;
 
-/// Makes a message with one file, and gives its commit. No reference names it yet.
-///
-/// # Errors
-///
-/// git fails.
+/// Commit with one file, which no reference names.
 pub fn write_message(
     repository: &GitRepository,
     file: &str,
@@ -19,15 +14,11 @@ pub fn write_message(
     let object = repository.write_blob(bytes)?;
     let entry = format!("100644 blob {object}\t{file}\0");
     let tree = trimmed_line(&repository.git_with(&["mktree", "-z"], &[], entry.as_bytes())?);
-    // Never part of a user's history, so that it needs no identity of theirs.
+    // Never part of a user's history: no identity of theirs.
     make_commit(repository, &tree, &[], file)
 }
 
-/// Content of the file of a message; `None` without such a file, or with one that is too large.
-///
-/// # Errors
-///
-/// git cannot look.
+/// `None` without this file, or with more than `MAX_BYTES`.
 pub fn read_message(
     repository: &GitRepository,
     commit: &str,

@@ -1,7 +1,5 @@
-//! Files that commands name, and those that the scripts behind them name in turn.
-//!
-//! No shell is read for it: each word that is the path of a file, or a pattern of paths, counts, from wherever it may be
-//! meant.
+//! Files that commands name, and those that the scripts behind them name in turn. No shell is read: each word that is a
+//! path of a file, or a pattern of paths, counts.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Component, Path, PathBuf};
@@ -18,54 +16,49 @@ use serde_json::Value;
 
 use crate::made_folders::is_installed;
 
-/// Manifest of JavaScript packages.
 pub const PACKAGE: &str = "package.json";
-/// State of a task file that is not there.
+/// State of a missing task file.
 pub const ABSENT: &str = "absent";
 const UNREADABLE: &str = "unreadable";
 const MAX_FILES: usize = 200;
 const MAX_LOOKUPS: usize = 20_000;
-/// Scripts that run scripts are followed so deep.
+/// Of scripts that run scripts.
 const MAX_DEPTH: usize = 16;
 const MAX_FOLDERS: usize = 8;
-/// A longer word is no pattern.
+/// Longer words are no patterns.
 const MAX_PATTERN_BYTES: usize = 256;
 const MAX_TEXT_BYTES: u64 = 256 * 1024;
 const MAX_FILE_BYTES: u64 = 64 * 1024 * 1024;
 
-/// A text whose words may name files, for `find_named_files`.
+/// Its words may name files.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NamingText {
-    /// Words to search.
     pub text: String,
-    /// The file that it stands in, or the folder in which it runs.
+    /// The file with the text, or the folder in which it runs.
     pub origin: PathBuf,
 }
 
-/// A file that a `NamingText` names.
 #[derive(Clone, Copy, Debug)]
 pub struct NamedFile<'a> {
     /// Path from the top of the work tree; a full path elsewhere.
     pub name: &'a str,
-    /// Path on the disk.
     pub path: &'a Path,
     /// The text runs it, as a program or by an interpreter; otherwise it may only be read.
     pub is_run: bool,
-    /// The text names it as what is judged: see [`is_judged`].
+    /// See [`is_judged`].
     pub is_judged: bool,
-    /// The text is code that imports it.
+    /// By code.
     pub is_imported: bool,
-    /// The file that the text stands in, or the folder in which it runs.
+    /// [`NamingText::origin`].
     pub by: &'a Path,
 }
 
 impl NamedFile<'_> {
-    /// `true` below a folder of installed programs, such as `node_modules`.
     pub fn is_installed(&self) -> bool {
         is_installed(self.name)
     }
 
-    /// A script by its mode, its first line or its ending, or a file without an ending that is run.
+    /// By its mode, its first line or its ending, or without an ending where it is run.
     pub fn is_script(&self) -> bool {
         is_shell_script(self.name)
             || self.is_run && self.path.extension().is_none()
@@ -73,11 +66,10 @@ impl NamedFile<'_> {
     }
 }
 
-/// Tells which files count.
 pub type FileFilter<'a> = &'a dyn Fn(&NamedFile) -> bool;
 
-/// The digests of the files that texts name, by their names. Of a `package.json` the scripts count that are named.
-/// `places` are folders that a variable may stand for.
+/// Digests of the named files, by their names; of a `package.json` its named scripts. `places` are folders that a variable
+/// may stand for.
 pub fn find_named_files(
     texts: Vec<NamingText>,
     top: &Path,
@@ -100,18 +92,16 @@ pub fn find_named_files(
         }
         texts = texts.iter().flat_map(|text| search.add(text)).collect();
     }
-    let scripts = |(name, scripts): (String, BTreeMap<String, String>)| {
-        let lines = scripts
+    for (name, scripts) in search.packages {
+        let lines: Vec<String> = scripts
             .iter()
-            .map(|(name, script)| format!("{name}: {script}"));
-        (
+            .map(|(name, script)| format!("{name}: {script}"))
+            .collect();
+        search.found.insert(
             format!("{name} (scripts)"),
-            hex_digest(lines.collect::<Vec<_>>().join("\n").as_bytes()),
-        )
-    };
-    search
-        .found
-        .extend(search.packages.into_iter().map(scripts));
+            hex_digest(lines.join("\n").as_bytes()),
+        );
+    }
     search.found
 }
 
@@ -127,7 +117,7 @@ struct NamedFileSearch<'a> {
     places: &'a [PathBuf],
     is_wanted: FileFilter<'a>,
     found: BTreeMap<String, String>,
-    /// The named scripts of each `package.json`.
+    /// Named scripts of each `package.json`.
     packages: BTreeMap<String, BTreeMap<String, String>>,
     lookups: usize,
 }
@@ -249,15 +239,17 @@ impl NamedFileSearch<'_> {
             paths = match part {
                 "**" => self.folders_below(paths),
                 part if part.contains('*') => {
-                    let named = paths
+                    let entries: Vec<PathBuf> = paths
                         .iter()
                         .flat_map(|folder| self.entries(folder))
-                        .collect::<Vec<_>>();
-                    let is_meant = |path: &PathBuf| {
-                        path.file_name()
-                            .is_some_and(|name| matches_glob(part, &name.to_string_lossy()))
-                    };
-                    named.into_iter().filter(is_meant).collect()
+                        .collect();
+                    entries
+                        .into_iter()
+                        .filter(|path| {
+                            path.file_name()
+                                .is_some_and(|name| matches_glob(part, &name.to_string_lossy()))
+                        })
+                        .collect()
                 }
                 part => paths
                     .into_iter()
@@ -276,10 +268,11 @@ impl NamedFileSearch<'_> {
             .cloned()
             .filter(|_| folders.len() < MAX_FILES)
         {
-            let is_work =
-                |path: &PathBuf| path.is_dir() && !path.is_symlink() && !path.ends_with(".git");
-            let below: Vec<PathBuf> = self.entries(&folder).into_iter().filter(is_work).collect();
-            folders.extend(below);
+            folders.extend(
+                self.entries(&folder)
+                    .into_iter()
+                    .filter(|path| path.is_dir() && !path.is_symlink() && !path.ends_with(".git")),
+            );
             place += 1;
         }
         folders
@@ -341,23 +334,17 @@ impl NamedFileSearch<'_> {
     fn add_scripts(&mut self, package: &Path, words: &BTreeSet<String>) -> Option<NamingText> {
         let name =
             Some(self.name_of(package)).filter(|name| package.is_file() && !is_installed(name))?;
-        let known = self.packages.entry(name).or_default();
-        let is_named = |script: &String| {
-            let beside = ["pre", "post"]
-                .iter()
-                .find_map(|when| script.strip_prefix(when));
-            words.contains(script) || beside.is_some_and(|script| words.contains(script))
-        };
-        let named = scripts_of(package)
+        let added = self.packages.entry(name).or_default();
+        let named: BTreeMap<String, String> = scripts_of(package)
             .into_iter()
-            .filter(|(script, _)| is_named(script) && !known.contains_key(script));
-        let named: BTreeMap<String, String> = named.collect();
+            .filter(|(script, _)| names_script(words, script) && !added.contains_key(script))
+            .collect();
         let text = named
             .values()
             .map(String::as_str)
             .collect::<Vec<_>>()
             .join("\n");
-        known.extend(named);
+        added.extend(named);
         Some(NamingText {
             text,
             origin: package.to_owned(),
@@ -372,20 +359,28 @@ impl NamedFileSearch<'_> {
     }
 }
 
+/// By its own name, or that of the script that it runs before or after.
+fn names_script(words: &BTreeSet<String>, script: &str) -> bool {
+    let main_script = ["pre", "post"]
+        .iter()
+        .find_map(|when| script.strip_prefix(when));
+    words.contains(script) || main_script.is_some_and(|script| words.contains(script))
+}
+
 fn is_pattern(word: &str) -> bool {
     word.len() <= MAX_PATTERN_BYTES
         && word.contains('*')
         && word.contains(|char: char| char.is_ascii_alphanumeric())
 }
 
-/// A pattern in such a text is one of names at any depth.
+/// A pattern in such a text matches names at any depth.
 fn reads_folders(text: &str) -> bool {
     ["find ", "walk(", "rglob("]
         .iter()
         .any(|how| text.contains(how))
 }
 
-/// A path without `.` and `..`, as it is written.
+/// Without `.` and `..`.
 fn normalized(path: &Path) -> PathBuf {
     path.components().fold(PathBuf::new(), |mut whole, part| {
         match part {
@@ -397,15 +392,17 @@ fn normalized(path: &Path) -> PathBuf {
     })
 }
 
-/// The scripts of a `package.json` by their names.
+/// Scripts of a `package.json` by name.
 pub fn scripts_of(package: &Path) -> BTreeMap<String, String> {
     let package = text_of(package).and_then(|text| serde_json::from_str::<Value>(&text).ok());
     let scripts = package
         .as_ref()
         .and_then(|package| package.get("scripts")?.as_object());
-    let script =
-        |(name, script): (&String, &Value)| Some((name.clone(), script.as_str()?.to_owned()));
-    scripts.into_iter().flatten().filter_map(script).collect()
+    scripts
+        .into_iter()
+        .flatten()
+        .filter_map(|(name, script)| Some((name.clone(), script.as_str()?.to_owned())))
+        .collect()
 }
 
 pub(crate) fn is_program(path: &Path) -> bool {

@@ -1,9 +1,6 @@
-//! A git folder of omo's own, through which git looks at a work tree.
-//!
-//! git reads settings, attributes, filters, hooks and lists of what is ignored from its folder. Whatever stands in
-//! the folder of a repository could hide a change or run a program, under any name, so git is never shown that
-//! folder: it gets one that omo has just made, with the few settings that have to be as they are. A filter that a
-//! work tree's `.gitattributes` names is defined nowhere then, and git leaves such files as they are.
+//! A git folder of omo's own, through which git looks at a work tree. That of a repository could hide a change or run a
+//! program, by settings, attributes, filters, hooks and ignore lists, so git is never shown it. A filter of a work
+//! tree's `.gitattributes` is defined nowhere then, and git leaves such files as they are.
 
 use std::ffi::OsStr;
 use std::fmt::Write;
@@ -22,8 +19,7 @@ use crate::platform::path_of;
 
 const NAME: &str = "git";
 const MAX_BYTES: u64 = 256 * 1024;
-/// Attributes that no setting may change: they would show other bytes than those that are there, or
-/// none.
+/// No setting may change these: git would see other bytes than those there, or none.
 const ATTRIBUTES: &str = "* -ident !working-tree-encoding !filter !diff\n";
 const OF_CONTENT: [&str; 5] = [
     "core.autocrlf",
@@ -35,18 +31,17 @@ const OF_CONTENT: [&str; 5] = [
 const EXCLUDES_FILE: &str = "core.excludesfile";
 const OWN: &str = "**/.sisyphus/cc-omo/\n";
 
-/// Settings of a repository and of its user that git is given.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct RepositorySettings {
-    /// Patterns beside the `.gitignore` files: `info/exclude` and the user's own list.
+    /// Of `info/exclude` and the user's own list.
     pub(crate) ignored: String,
     content: Vec<(String, String)>,
     sha256: bool,
 }
 
 impl RepositorySettings {
-    /// As they are now. What cannot be read is as if it were not there.
+    /// Present settings; unreadable ones are missing.
     pub(crate) fn read(tree: &GitWorktree, calls: &GitCalls) -> Self {
         let mut settings = Self {
             sha256: is_sha256(tree),
@@ -60,7 +55,7 @@ impl RepositorySettings {
         let (_, said) = calls
             .answer(&tree.top, &arguments, &tree_variables(tree), &[])
             .unwrap_or_default();
-        let mut own_list = None;
+        let mut user_list = None;
         for entry in parts(&said) {
             let Some((name, value)) = std::str::from_utf8(entry)
                 .ok()
@@ -69,16 +64,16 @@ impl RepositorySettings {
                 continue;
             };
             if name.eq_ignore_ascii_case(EXCLUDES_FILE) {
-                own_list = Some(value.to_owned());
+                user_list = Some(value.to_owned());
             } else if OF_CONTENT.contains(&name) && is_plain(value) {
                 settings.content.push((name.to_owned(), value.to_owned()));
             }
         }
-        let own_list = own_list.map_or_else(default_ignore_file, |path| {
+        let user_list = user_list.map_or_else(default_ignore_file, |path| {
             Some(expand_home(&path, &tree.top))
         });
-        let lists = [own_list, Some(tree.common.join("info/exclude"))];
-        // The last line that matches decides: the repository's own list stands behind that of its user, as in git.
+        let lists = [user_list, Some(tree.common.join("info/exclude"))];
+        // The last matching line decides: the repository's own list stands last, as in git.
         settings.ignored = lists
             .into_iter()
             .flatten()
@@ -87,7 +82,7 @@ impl RepositorySettings {
         settings
     }
 
-    /// To ask for names alone: how content is kept says nothing about that.
+    /// For names alone, on which the form of content has no bearing.
     pub(crate) fn for_names(&self) -> Self {
         Self {
             content: Vec::new(),
@@ -108,13 +103,12 @@ fn is_plain(value: &str) -> bool {
 }
 
 fn is_sha256(tree: &GitWorktree) -> bool {
-    let is_named = |line: &str| line.starts_with("objectformat") && line.contains("sha256");
     tree.head().is_some_and(|head| head.len() == 64)
         || read_text(&tree.common.join("config"))
             .to_ascii_lowercase()
             .lines()
             .map(str::trim)
-            .any(is_named)
+            .any(|line| line.starts_with("objectformat") && line.contains("sha256"))
 }
 
 fn default_ignore_file() -> Option<PathBuf> {
@@ -186,7 +180,7 @@ fn copy_shared_indexes(from: &Path, to: &Path) {
     }
 }
 
-/// The variables of a call that goes through it: nothing of its user's own settings is read either.
+/// Variables for a call by this folder, without the user's own settings.
 pub fn variables<'a>(at: &'a Path, top: &'a Path) -> [(&'static str, &'a OsStr); 5] {
     [
         ("GIT_DIR", at.as_os_str()),

@@ -1,9 +1,5 @@
-//! Differences between the systems that omo runs on, as far as work trees go: one module for each
-//! kind of system, with the same names in it. Nothing else in this crate asks which system it is
-//! on.
-//!
-//! [`TreeTop`] looks at a work tree without git, and [`OpenFolder`] is a folder of a work tree that
-//! is put back as it was. docs/adr/0013 says what holds on which system, and what does not.
+//! Differences between systems in work trees: a module for each kind, with the same names in it (docs/adr/0013).
+//! Nothing else in this crate asks which system it is on.
 
 #[cfg(unix)]
 mod open_folder_unix;
@@ -15,32 +11,32 @@ mod unix;
 mod windows;
 
 #[cfg(unix)]
-pub(crate) use open_folder_unix::OpenFolder;
+pub(crate) use open_folder_unix::UnixOpenFolder as OpenFolder;
 #[cfg(windows)]
-pub(crate) use open_folder_windows::OpenFolder;
+pub(crate) use open_folder_windows::WindowsOpenFolder as OpenFolder;
 #[cfg(unix)]
 pub(crate) use unix::{
-    TreeTop, has_execute_bit, identity, is_of_other_user, lies_in, may_be_run, path_of,
+    UnixTreeTop as TreeTop, has_execute_bit, identity, is_of_other_user, lies_in, may_be_run,
+    path_of,
 };
 #[cfg(windows)]
 pub(crate) use windows::{
-    TreeTop, has_execute_bit, identity, is_of_other_user, lies_in, may_be_run, path_of,
+    WindowsTreeTop as TreeTop, has_execute_bit, identity, is_of_other_user, lies_in, may_be_run,
+    path_of,
 };
 
-/// State of a file or folder, as far as can be seen without reading it.
+/// State of a file or folder without a look at its content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct FileStamp {
-    /// Times of content and of status: seconds since 1970, and nanoseconds.
+    /// `mtime` and `ctime`: seconds since 1970, and nanoseconds.
     pub(crate) times: [(i64, u32); 2],
     /// Inode, size and mode.
     pub(crate) numbers: [u64; 3],
 }
 
 impl FileStamp {
-    /// Length of [`FileStamp::to_bytes`].
     pub(crate) const BYTES: usize = 48;
 
-    /// As bytes, the same for the same stamp.
     pub(crate) fn to_bytes(self) -> Vec<u8> {
         let times = self.times.into_iter();
         let times = times.flat_map(|(seconds, nanos)| {
@@ -52,35 +48,29 @@ impl FileStamp {
     }
 }
 
-/// A folder entry, opened to read it where it is a file.
 #[derive(Debug)]
 pub(crate) enum OpenedEntry {
-    /// A file.
     File {
-        /// To read it.
         file: std::fs::File,
-        /// Execute bit.
         is_executable: bool,
-        /// Size at the opening, in bytes.
+        /// Bytes at the opening.
         size: u64,
     },
-    /// A link, and where it points.
+    /// With its target.
     Link(std::ffi::OsString),
-    /// Nothing, or something that is neither.
+    /// Nothing, or neither file nor link.
     Other,
 }
 
-/// A folder entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum FolderEntry {
-    /// Nothing.
     Nothing,
-    /// A folder.
     Folder,
-    /// A file, and who may do what with it.
-    File { mode: u32 },
-    /// A link, and where it points.
+    File {
+        mode: u32,
+    },
+    /// With its target.
     Link(std::ffi::OsString),
-    /// Something that no work tree keeps: a FIFO say.
+    /// Such as a FIFO, which no work tree keeps.
     Other,
 }

@@ -1,4 +1,4 @@
-//! Private folders of omo below the user's own state folder, each for a work tree and under a lock of its own.
+//! Private folders in the user's state folder, each for a work tree and under a lock of its own.
 //!
 //! | folder | content | removed |
 //! |---|---|---|
@@ -23,14 +23,13 @@ pub(crate) const CHANGES: &str = "changes";
 pub(crate) const RESTORE: &str = "restore";
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A folder for one process at a time, under a lock.
 pub(crate) struct PrivateFolder {
     pub(crate) folder: GuardedFolder,
     _lock: StateLock,
 }
 
 impl PrivateFolder {
-    /// The one with this name below `parts`, made where it is not there.
+    /// Makes the folder `name` below `parts`, where missing.
     pub(crate) fn open(
         state_home: &Path,
         parts: &[&str],
@@ -40,7 +39,7 @@ impl PrivateFolder {
         Self::open_shared(state_home, &[parts, &[name]].concat(), NAME, patience)
     }
 
-    /// One that several processes work in, each under a lock with another name.
+    /// For several processes, each with its own `lock`.
     pub(crate) fn open_shared(
         state_home: &Path,
         parts: &[&str],
@@ -69,8 +68,9 @@ fn short_digest(bytes: &[u8]) -> String {
 }
 
 pub(crate) fn forget_run(state_home: &Path, run_id: &str) -> Result<(), FolderError> {
-    let forget = |kind| {
-        GuardedFolder::create_user_part(state_home, &[OMO, kind])?.remove_folder(&run_name(run_id))
-    };
-    forget(CHANGES).and(forget(RESTORE))
+    forget_run_of(state_home, CHANGES, run_id).and(forget_run_of(state_home, RESTORE, run_id))
+}
+
+fn forget_run_of(state_home: &Path, kind: &str, run_id: &str) -> Result<(), FolderError> {
+    GuardedFolder::create_user_part(state_home, &[OMO, kind])?.remove_folder(&run_name(run_id))
 }

@@ -1,4 +1,4 @@
-//! An index of omo's own, beside the one that a person works with.
+//! An index of omo's own, beside the user's.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -13,7 +13,7 @@ use crate::repository::{GitFailed, GitRepository, trimmed_line};
 pub(crate) struct PrivateIndex<'r> {
     repository: &'r GitRepository,
     pub(crate) path: PathBuf,
-    /// A tree without files, where attributes would have git take other bytes than those that are there.
+    /// Tree without files in place of attributes, with which git would take other bytes than those there.
     attributes: Option<String>,
 }
 
@@ -26,7 +26,7 @@ impl<'r> PrivateIndex<'r> {
         }
     }
 
-    /// The one in this file, for which no attribute counts.
+    /// Ignores all attributes.
     pub(crate) fn without_attributes(
         repository: &'r GitRepository,
         path: PathBuf,
@@ -48,7 +48,6 @@ impl<'r> PrivateIndex<'r> {
             .collect()
     }
 
-    /// As [`GitRepository::answer`].
     pub(crate) fn answer(
         &self,
         arguments: &[&str],
@@ -57,7 +56,6 @@ impl<'r> PrivateIndex<'r> {
         self.repository.answer(arguments, &self.variables(), input)
     }
 
-    /// As [`GitRepository::git_with`].
     pub(crate) fn git(&self, arguments: &[&str], input: &[u8]) -> Result<Vec<u8>, GitFailed> {
         self.repository
             .git_with(arguments, &self.variables(), input)
@@ -69,7 +67,7 @@ impl<'r> PrivateIndex<'r> {
         ))
     }
 
-    /// A tree with changes, as `git update-index` takes them with these options.
+    /// Tree with changes in the form of `git update-index`.
     pub(crate) fn tree_with(
         &self,
         tree: &str,
@@ -91,8 +89,7 @@ impl<'r> PrivateIndex<'r> {
         remove_file(&self.path)
     }
 
-    /// Copies another index over it, and tells whether there is one. With its time: by that git tells the files that may
-    /// have changed in the very moment in which it was written.
+    /// Copies another index with its time, by which git finds racily clean files; `false` without one.
     pub(crate) fn copy(&self, from: &Path) -> io::Result<bool> {
         let mut source = match regular_file::open(from) {
             Ok(Some(source)) => source,

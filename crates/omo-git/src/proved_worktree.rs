@@ -1,8 +1,5 @@
-//! A work tree that was proved to be the one that is meant.
-//!
-//! git looks for its folder upwards. A worker's folder that lost its `.git` would be taken for the checkout of its user,
-//! and taking back the worker's changes would take back the user's. So whatever reads or changes a work tree is given
-//! this type, and no path.
+//! A work tree that was proved to be the right one. git looks for its folder upwards: a worker's folder without `.git` would
+//! be taken for the user's checkout, and a restore would hit the user's files. So code takes this type, and no path.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,42 +11,36 @@ use crate::repository::GitRepository;
 use crate::tree_path::project_folder;
 use crate::worktree::{DotGit, WorkerName, branch_of_worktree, dot_git, git_folder_of};
 
-/// Failure of `ProvedWorktree::of_worker`. Nothing in the folder or above it was read.
+/// Nothing in the folder or above it was read.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum WorktreeGone {
-    /// The folder is not there, or a link is in its place.
+    /// The folder is missing, or a link.
     #[error("its worktree is gone: {} is no folder any more", .0.display())]
     NoFolder(PathBuf),
-    /// There is no `.git` in the folder.
     #[error("its worktree is gone: there is no work tree of git in {} any more", .0.display())]
     NoGit(PathBuf),
-    /// Another repository has taken its place, or the repository has forgotten the worktree.
+    /// Another repository is there, or the repository has forgotten the worktree.
     #[error("its worktree is gone: the .git in {} is not that of the project", .0.display())]
     Foreign(PathBuf),
-    /// Another branch is checked out.
     #[error("its worktree is no longer its own: {} has {found} checked out and not {expected}; check that out again", path.display())]
     OtherBranch {
-        /// The worktree.
         path: PathBuf,
-        /// Branch that is checked out.
+        /// Checked-out branch.
         found: String,
-        /// The branch of its worker.
         expected: String,
     },
 }
 
-/// The folder of a project in a work tree of git that was proved to be the one that is meant.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProvedWorktree {
     root: PathBuf,
     git: Option<GitWorktree>,
-    /// A worker's, which may be lost at any moment: nothing is done with it from then on.
+    /// A worker's may be lost at any moment, and is left alone then.
     is_worker: bool,
 }
 
 impl ProvedWorktree {
-    /// The checkout of the user that a project lies in, found upwards from its folder. A project may lie in none, and one
-    /// whose folder is gone does: what lies around that is another checkout.
+    /// The user's checkout around a project, if any. A missing folder has none: around it lies another checkout.
     pub fn of_project(root: &Path) -> Self {
         Self {
             root: root.to_owned(),
@@ -58,18 +49,13 @@ impl ProvedWorktree {
         }
     }
 
-    /// The worktree of a worker, at exactly this folder: the repository knows it there, its `.git` leads to that entry,
-    /// and the branch of the worker is checked out in it.
-    ///
-    /// # Errors
-    ///
-    /// One of that is not so.
+    /// The worktree of a worker at exactly this folder, known to the repository, and with the worker's branch.
     pub fn of_worker(
         repository: &GitRepository,
         name: &WorkerName,
         folder: &Path,
     ) -> Result<Self, WorktreeGone> {
-        if !folder.symlink_metadata().is_ok_and(|found| found.is_dir()) {
+        if !folder.symlink_metadata().is_ok_and(|meta| meta.is_dir()) {
             return Err(WorktreeGone::NoFolder(folder.to_owned()));
         }
         let tree = GitWorktree::at(folder).ok_or_else(|| WorktreeGone::NoGit(folder.to_owned()))?;
@@ -94,7 +80,7 @@ impl ProvedWorktree {
         })
     }
 
-    /// The work tree, seen from a folder below its top.
+    /// Seen from a folder below its top.
     #[must_use]
     pub fn in_folder(&self, folder: &Path) -> Self {
         if folder.as_os_str().is_empty() {
@@ -106,21 +92,19 @@ impl ProvedWorktree {
         }
     }
 
-    /// Folder of the project.
     pub fn root(&self) -> &Path {
         &self.root
     }
 
-    /// `true` for a project in a work tree of git.
     pub fn has_git(&self) -> bool {
         self.git().is_some()
     }
 
-    /// The work tree, where the project lies in one and that was not lost since.
+    /// `None` for a lost worktree too.
     pub fn git(&self) -> Option<&GitWorktree> {
-        let is_there =
-            |tree: &&GitWorktree| !self.is_worker || dot_git(&tree.top, &tree.git) == DotGit::Own;
-        self.git.as_ref().filter(is_there)
+        self.git
+            .as_ref()
+            .filter(|tree| !self.is_worker || dot_git(&tree.top, &tree.git) == DotGit::Own)
     }
 
     pub(crate) fn project(&self) -> Option<(&GitWorktree, String)> {
@@ -128,7 +112,6 @@ impl ProvedWorktree {
         Some((tree, project_folder(&self.root, tree)?))
     }
 
-    /// `GitRepository`, seen from this work tree.
     pub fn repository(&self) -> Option<GitRepository> {
         GitRepository::of(self.git()?)
     }

@@ -1,8 +1,6 @@
-//! The files of a project as they were when a run began, uncommitted ones too, with every repository that lies in it.
-//!
-//! What differs from the repository's own index is taken into an index and objects beside the key (`tree`), and the
-//! repository's objects are linked there as they are, so that they outlast a history that is written anew. The
-//! session's entry, which bears the seal, holds the digest of what each index says.
+//! Files of a project and its repositories at a run's begin, with uncommitted ones: an index and objects in a private folder
+//! (`tree`). Objects of the repository are linked there, so that they outlast rewritten history. The sealed session's
+//! entry holds the digest of each index.
 
 use std::fs;
 use std::io;
@@ -27,16 +25,12 @@ use crate::work_files::{FileScope, ignore_built, path_to_text};
 
 const MAX_DEPTH: usize = 8;
 const OBJECTS_AT_ONCE: usize = 500;
-/// Files of a repository that are linked, and the time for it: the client waits.
+/// The client waits for the links.
 const MAX_LINKS: usize = 20_000;
 const LINKING: Duration = Duration::from_millis(300);
 const LIST: [&str; 3] = ["ls-files", "-s", "-z"];
 
-/// Records the files that the task of a run begins with, and notes in the session's entry that it did.
-///
-/// # Errors
-///
-/// Where they cannot be recorded: what was uncommitted cannot be told apart then from what the run does.
+/// Records the files that a run begins with, and notes it in the session's entry. After a failure its changes cannot be told from uncommitted ones.
 pub fn record_files(
     root: &Path,
     state_home: &Path,
@@ -59,15 +53,15 @@ pub fn record_files(
         .as_deref()
         .filter(|name| !name.is_empty());
     let scope = name.and_then(|name| FileScope::load(state_home, name));
-    let places = scope.map(|scope| collect_trees(&scope));
-    let record = |places: &[RecordedWorktree]| {
-        places
-            .iter()
-            .map(|place| Some((place.name.clone(), place.record_index(run)?)))
-            .collect()
-    };
-    let trees: Option<RecordedTrees> = places.as_deref().and_then(record);
-    let trees = trees.ok_or_else(|| io::Error::other("git cannot say which files there are"))?;
+    let places = scope.map(|scope| collect_trees(&scope)).unwrap_or_default();
+    if places.is_empty() {
+        return Err(unlisted_files());
+    }
+    let mut trees = RecordedTrees::new();
+    for place in &places {
+        let index = place.record_index(run).ok_or_else(unlisted_files)?;
+        trees.insert(place.name.clone(), index);
+    }
     let kept = store::keep(state_home, id, &trees).map_err(io::Error::other)?;
     let folder = GuardedFolder::open_state(root)
         .map_err(io::Error::other)?
@@ -87,32 +81,36 @@ pub fn record_files(
     });
     noted.map_err(io::Error::other)?;
     let deadline = Instant::now() + LINKING;
-    for place in places.iter().flatten() {
+    for place in &places {
         place.link_objects(run, deadline);
     }
     Ok(())
+}
+
+fn unlisted_files() -> io::Error {
+    io::Error::other("git cannot say which files there are")
 }
 
 #[derive(Clone, Debug)]
 pub(crate) struct RecordedWorktree {
     /// Path from the outermost work tree, which has none.
     pub(crate) name: String,
-    /// `FileScope` of the start.
+    /// Of the start.
     pub(crate) scope: FileScope,
     pub(crate) top: PathBuf,
     pub(crate) inner: Vec<(PathBuf, Self)>,
 }
 
 fn collect_trees(scope: &FileScope) -> Vec<RecordedWorktree> {
-    let mut all = vec![RecordedWorktree::outermost(scope)];
+    let mut trees = vec![RecordedWorktree::outermost(scope)];
     let mut at = 0;
-    while let Some(place) = all.get(at) {
+    while let Some(place) = trees.get(at) {
         let inner: Vec<RecordedWorktree> =
             place.inner.iter().map(|(_, inner)| inner.clone()).collect();
-        all.extend(inner);
+        trees.extend(inner);
         at += 1;
     }
-    all
+    trees
 }
 
 impl RecordedWorktree {
@@ -144,7 +142,7 @@ impl RecordedWorktree {
         }
     }
 
-    /// The work tree that is there now. Git looks at one without a repository as well, as at one that has nothing yet.
+    /// Present work tree; one without a repository is as one without anything in it.
     pub(crate) fn work_tree(&self, state_home: &Path) -> GitWorktree {
         let repository = GitWorktree::at(&self.top).filter(|_| self.scope.is_repository);
         repository.unwrap_or_else(|| {
@@ -175,7 +173,7 @@ impl RecordedWorktree {
         scratch.git(&LIST, &[]).map(|listed| hex_digest(&listed))
     }
 
-    /// Opens what was recorded of it; `None` where that is gone, or is something else.
+    /// `None` for a record that is gone or changed.
     fn open_recorded<'a>(&self, kept: &RecordedRun<'a>) -> Option<(ScratchTree<'a>, Vec<u8>)> {
         let mut scratch = self.open(kept.folder, Look::Recorded(&self.scope))?;
         scratch.add_object_folders(vec![scratch.linked_objects_folder()]);
@@ -183,18 +181,18 @@ impl RecordedWorktree {
         (kept.trees.get(&self.name)? == &hex_digest(&listed)).then_some((scratch, listed))
     }
 
-    /// Gives the objects of the repository a second name, where the file system can: one that is cleaned up, or has
-    /// lost its first commit, has them still.
+    /// Links the repository's objects, where the file system can: cleaned up or rewritten history has them still.
     fn link_objects(&self, run: RunFolder, deadline: Instant) {
         let Some(scratch) = self.open(run, Look::Recorded(&self.scope)) else {
             return;
         };
         let from = self.work_tree(run.state_home).common.join("objects");
-        let is_of_objects = |name: &str| name == "pack" || name.len() == 2;
         let folders = fs::read_dir(&from).into_iter().flatten().flatten();
-        let names = folders.filter_map(|folder| folder.file_name().into_string().ok());
-        let mut names: Vec<String> = names.filter(|name| is_of_objects(name)).collect();
-        // The packs first: most objects are there.
+        let mut names: Vec<String> = folders
+            .filter_map(|folder| folder.file_name().into_string().ok())
+            .filter(|name| name == "pack" || name.len() == 2)
+            .collect();
+        // Packs first: most objects are there.
         names.sort_by(|one, other| other.cmp(one));
         let mut count = 0;
         for name in names {
@@ -230,7 +228,7 @@ pub(crate) struct RecordedRun<'a> {
 }
 
 impl<'a> RecordedRun<'a> {
-    /// Record behind the digest in a session's entry; `None` where it is gone.
+    /// Record behind the digest in a session's entry; `None` for one that is gone.
     pub(crate) fn open(
         state_home: &'a Path,
         calls: &'a GitCalls,
@@ -260,8 +258,8 @@ impl<'a> RecordedRun<'a> {
     }
 }
 
-/// Writes the files that a run began with into an empty folder, as their bytes are: no filter of the repository stands
-/// between. Gives where the project is there. Repositories within it are left out.
+/// Writes recorded files into an empty folder, without any filter, and without inner repositories; returns the project's
+/// place there.
 pub fn write_recorded_files(
     root: &Path,
     state_home: &Path,
@@ -288,7 +286,7 @@ pub fn write_recorded_files(
     Some(to.join(root.strip_prefix(&place.top).ok()?))
 }
 
-/// The mode, the object and the path of a file or link, from `mode object stage<tab>path`.
+/// Mode, object and path of a file or link, from `mode object stage<tab>path`.
 fn parse_index_entry<'a>(
     scratch: &ScratchTree,
     entry: &'a [u8],

@@ -1,8 +1,6 @@
-//! A remote repository as the only thing that two machines share: a branch is pushed there, fetched and deleted.
-//!
-//! Its user's own credentials are needed for that: their credential helper, their agent and their settings of ssh do
-//! their work. What the repository's own settings would have run is not: where there is such a setting nothing is
-//! pushed or fetched at all. Only what is named is moved: no tags, no submodules, no hooks.
+//! A remote repository, all that two machines share: pushes, fetches and deletions of branches with the user's credentials
+//! (helper, agent, ssh settings). Where the repository's own settings would run a program nothing is moved at all; nor are
+//! tags, submodules and hooks.
 
 pub mod worker_clone;
 
@@ -13,57 +11,39 @@ use omo_core::text::sanitize;
 use thiserror::Error;
 
 use crate::git_command::GitOutcome;
+use crate::git_output::lossy_text;
 use crate::repository::{GitFailed, GitRepository, trimmed_line};
 
 const LIMIT: Duration = Duration::from_secs(120);
-/// Maximum time of `git ls-remote`, which is asked first: the user may be waiting at a terminal.
+/// `git ls-remote` comes first, and its user may wait at a terminal.
 const LIST_LIMIT: Duration = Duration::from_secs(30);
-/// Protocols that git knows by itself. Any other one is a program of that name.
+/// Protocols of git itself: any other one is a program of that name.
 const WAYS: &str = "file:git:http:https:ssh";
 const PROGRAMS: &str = "^(core[.](sshcommand|askpass|gitproxy|alternaterefscommand)|credential[.](.*[.])?helper|remote[.].*[.](uploadpack|receivepack|vcs))$";
 const MAX_NAME: usize = 100;
 const COMPLAINT_CHARS: usize = 200;
 
-/// Failure of a call of a `Remote`.
 #[derive(Debug, Error)]
 pub enum RemoteError {
-    /// There is none of that name.
     #[error("this repository has no remote called `{}`", sanitize(name, 60))]
-    Unknown {
-        /// The name.
-        name: String,
-    },
-    /// The repository's own settings have a program run.
+    Unknown { name: String },
+    /// The repository's own settings would run a program.
     #[error(
         "`{}` in the settings of this repository would run a program, and omo runs none of a repository",
         sanitize(setting, 100)
     )]
-    ProgramSetting {
-        /// The setting.
-        setting: String,
-    },
-    /// git said no.
+    ProgramSetting { setting: String },
     #[error("`git {command}` failed: {why}")]
-    Failed {
-        /// Subcommand of git.
-        command: &'static str,
-        /// Complaint of git.
-        why: String,
-    },
-    /// The other machine said nothing in time. Asked again, it would make the user wait as long once more.
+    Failed { command: &'static str, why: String },
+    /// Not asked again, which would take as long once more.
     #[error("`git {command}` failed: no answer within {seconds} s")]
-    TimedOut {
-        /// Subcommand of git.
-        command: &'static str,
-        /// For how long it was waited.
-        seconds: u64,
-    },
-    /// A step of git that needs no other machine failed.
+    TimedOut { command: &'static str, seconds: u64 },
+    /// Without another machine.
     #[error(transparent)]
     Git(#[from] GitFailed),
 }
 
-/// A remote repository, by its name here, such as `origin`.
+/// By its name here, such as `origin`.
 #[derive(Clone, Copy, Debug)]
 pub struct Remote<'r> {
     repository: &'r GitRepository,
@@ -71,22 +51,11 @@ pub struct Remote<'r> {
 }
 
 impl<'r> Remote<'r> {
-    /// The remote of this name.
-    ///
-    /// # Errors
-    ///
-    /// There is none, or the repository's own settings would have a program run on the way there.
     pub fn find(repository: &'r GitRepository, name: &'r str) -> Result<Self, RemoteError> {
         let unknown = || RemoteError::Unknown {
             name: name.to_owned(),
         };
-        let is_plain =
-            |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b'/');
-        if name.is_empty()
-            || name.len() > MAX_NAME
-            || name.starts_with('-')
-            || !name.bytes().all(is_plain)
-        {
+        if !is_remote_name(name) {
             return Err(unknown());
         }
         let url = format!("remote.{name}.url");
@@ -100,11 +69,7 @@ impl<'r> Remote<'r> {
         }
     }
 
-    /// Address by `git remote get-url`, without a password that may stand in it.
-    ///
-    /// # Errors
-    ///
-    /// git cannot tell.
+    /// `git remote get-url`, without a password.
     pub fn address(&self) -> Result<String, RemoteError> {
         let (_, said) = self
             .repository
@@ -112,11 +77,7 @@ impl<'r> Remote<'r> {
         Ok(without_password(&trimmed_line(&said)))
     }
 
-    /// Pushes new branches at these commits in one request; `Failed` where one is there already.
-    ///
-    /// # Errors
-    ///
-    /// One is there, or the remote does not take it.
+    /// Pushes new branches at these commits in one request; fails where one exists.
     pub fn push_all(&self, branches: &[(&str, &str)]) -> Result<(), RemoteError> {
         self.move_branches(
             "push",
@@ -131,13 +92,14 @@ impl<'r> Remote<'r> {
         command: &'static str,
         moves: impl Iterator<Item = (&'b str, &'b str, &'b str)>,
     ) -> Result<(), RemoteError> {
-        let lease_and_refspec = |(branch, from, to)| {
-            (
-                format!("--force-with-lease=refs/heads/{branch}:{from}"),
-                format!("{to}:refs/heads/{branch}"),
-            )
-        };
-        let (leases, refspecs): (Vec<String>, Vec<String>) = moves.map(lease_and_refspec).unzip();
+        let (leases, refspecs): (Vec<String>, Vec<String>) = moves
+            .map(|(branch, from, to)| {
+                (
+                    format!("--force-with-lease=refs/heads/{branch}:{from}"),
+                    format!("{to}:refs/heads/{branch}"),
+                )
+            })
+            .unzip();
         let mut arguments = PUSH.to_vec();
         arguments.extend(leases.iter().map(String::as_str));
         arguments.push(self.name);
@@ -145,11 +107,7 @@ impl<'r> Remote<'r> {
         self.ask(command, LIMIT, &arguments).map(drop)
     }
 
-    /// The branches there whose names begin like this, with their commits.
-    ///
-    /// # Errors
-    ///
-    /// The remote does not answer.
+    /// Branches there that begin like this, with their commits.
     pub fn branches(&self, beginning: &str) -> Result<Vec<(String, String)>, RemoteError> {
         let pattern = format!("refs/heads/{beginning}*");
         let said = self.ask(
@@ -160,26 +118,18 @@ impl<'r> Remote<'r> {
         Ok(parse_branches(&String::from_utf8_lossy(&said), beginning))
     }
 
-    /// Brings a branch from there under a reference of ours, and gives its commit. What the reference named before
-    /// stays in it.
-    ///
-    /// # Errors
-    ///
-    /// The branch is not there, or does not go on from what the reference named.
+    /// Fetches a branch to a reference, which it has to go on from; returns its commit.
     pub fn fetch(&self, branch: &str, reference: &str) -> Result<String, RemoteError> {
         self.fetch_refspecs(&[format!("refs/heads/{branch}:{reference}")])?;
-        let gone = || RemoteError::Failed {
-            command: "fetch",
-            why: "nothing came".to_owned(),
-        };
-        self.repository.commit_of(reference)?.ok_or_else(gone)
+        self.repository
+            .commit_of(reference)?
+            .ok_or_else(|| RemoteError::Failed {
+                command: "fetch",
+                why: "nothing came".to_owned(),
+            })
     }
 
-    /// Brings the commits of branches from there, under no reference at all: what they hold is read at once.
-    ///
-    /// # Errors
-    ///
-    /// One is not there.
+    /// Fetches commits of branches without a reference, to read them at once.
     pub fn fetch_unnamed(&self, branches: &[&str]) -> Result<(), RemoteError> {
         self.fetch_refspecs(
             &branches
@@ -199,20 +149,12 @@ impl<'r> Remote<'r> {
         .map(drop)
     }
 
-    /// Deletes a branch there, where it names `commit` and no other.
-    ///
-    /// # Errors
-    ///
-    /// It is not there, names another commit by now, or the remote deletes no branches.
+    /// Deletes a branch there that still names `commit`.
     pub fn delete(&self, branch: &str, commit: &str) -> Result<(), RemoteError> {
         self.delete_all(&[(branch, commit)])
     }
 
-    /// Deletes branches there in one request, each where it names this commit and no other.
-    ///
-    /// # Errors
-    ///
-    /// As [`Remote::delete`], for the first of them; the others may be gone.
+    /// Deletes branches in one request, each as [`Remote::delete`]; the error is that of the first one.
     pub fn delete_all(&self, branches: &[(&str, &str)]) -> Result<(), RemoteError> {
         self.move_branches(
             "push --delete",
@@ -243,13 +185,22 @@ impl<'r> Remote<'r> {
     }
 }
 
+fn is_remote_name(name: &str) -> bool {
+    !name.is_empty()
+        && name.len() <= MAX_NAME
+        && !name.starts_with('-')
+        && name
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b'/'))
+}
+
 struct FailedCall {
     said: String,
-    /// Complaint of git; `None` after a timeout.
+    /// `None` after a timeout.
     complaint: Option<String>,
 }
 
-/// Calls git, which speaks with another machine while `goes_on` says so.
+/// Calls git, which speaks with another machine, while `goes_on`.
 fn call(
     repository: &GitRepository,
     command: &'static str,
@@ -258,7 +209,6 @@ fn call(
     goes_on: &mut dyn FnMut() -> bool,
 ) -> Result<Result<Vec<u8>, FailedCall>, RemoteError> {
     let ways = [("GIT_ALLOW_PROTOCOL", OsStr::new(WAYS))];
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     match repository.call_remote_while(limit, arguments, &ways, goes_on) {
         Some(GitOutcome::Ended {
             status: 0, said, ..
@@ -266,8 +216,8 @@ fn call(
         Some(GitOutcome::Ended {
             said, complaint, ..
         }) => Ok(Err(FailedCall {
-            said: text(&said),
-            complaint: Some(text(&complaint)),
+            said: lossy_text(&said),
+            complaint: Some(lossy_text(&complaint)),
         })),
         Some(GitOutcome::TimedOut) => Ok(Err(FailedCall {
             said: String::new(),
@@ -312,27 +262,26 @@ fn program_setting(repository: &GitRepository) -> Result<Option<String>, GitFail
     let (_, said) = repository.answer(&arguments, &[], &[])?;
     let said = String::from_utf8_lossy(&said).into_owned();
     let words: Vec<&str> = said.split('\0').collect();
-    let is_own = |pair: &&[&str]| matches!(pair, ["local" | "worktree", _]);
     Ok(words
         .chunks_exact(2)
-        .find(is_own)
+        .find(|pair| matches!(pair, ["local" | "worktree", _]))
         .and_then(|pair| pair.last())
         .map(|name| (*name).to_owned()))
 }
 
-/// Branches in the output of `git ls-remote`, of names that begin like this.
+/// Branches of `git ls-remote` that begin like this.
 fn parse_branches(text: &str, beginning: &str) -> Vec<(String, String)> {
-    let of = |line: &str| {
+    let branches = text.lines().filter_map(|line| {
         let (commit, reference) = line.split_once('\t')?;
         let branch = reference
             .strip_prefix("refs/heads/")
             .filter(|branch| branch.starts_with(beginning))?;
         Some((branch.to_owned(), commit.to_owned()))
-    };
-    text.lines().filter_map(of).collect()
+    });
+    branches.collect()
 }
 
-/// Lines of git about every remote that it cannot reach, behind the reason.
+/// Lines of git behind the reason, about every unreachable remote.
 const UNREACHED: [&str; 3] = [
     "fatal: Could not read from remote repository.",
     "Please make sure you have the correct access rights",
@@ -340,10 +289,9 @@ const UNREACHED: [&str; 3] = [
 ];
 
 fn complaint_reason(complaint: &str) -> String {
-    let is_news = |line: &&str| {
+    let mut news = complaint.lines().map(str::trim).filter(|line| {
         !line.is_empty() && !line.starts_with("hint:") && !line.starts_with("error: failed to push")
-    };
-    let mut news = complaint.lines().map(str::trim).filter(is_news);
+    });
     let first = news.clone().next().unwrap_or("it did not say why");
     sanitize(
         news.rfind(|line| !UNREACHED.contains(line))
@@ -352,7 +300,7 @@ fn complaint_reason(complaint: &str) -> String {
     )
 }
 
-/// An address without the password of its user, which belongs in no command line and no text.
+/// Without the password, which belongs in no command line and no text.
 pub fn without_password(address: &str) -> String {
     let Some((scheme, rest)) = address.split_once("://") else {
         return address.to_owned();
@@ -369,11 +317,7 @@ pub fn without_password(address: &str) -> String {
     }
 }
 
-/// The commits that one commit has and another does not, oldest first, each with its message.
-///
-/// # Errors
-///
-/// One of the commits is not there.
+/// Commits of `from..to` with their messages, oldest first.
 pub fn commit_messages(
     repository: &GitRepository,
     from: &str,
@@ -390,21 +334,15 @@ pub fn commit_messages(
         "--",
     ];
     let said = repository.git_with(&arguments, &[], &[])?;
-    let of = |text: &str| {
+    let text = String::from_utf8_lossy(&said);
+    let commits = text.split('\0').filter_map(|text| {
         let (commit, message) = text.trim_start_matches('\n').split_once('\n')?;
         Some((commit.to_owned(), message.to_owned()))
-    };
-    Ok(String::from_utf8_lossy(&said)
-        .split('\0')
-        .filter_map(of)
-        .collect())
+    });
+    Ok(commits.collect())
 }
 
-/// The files that differ between two commits, from the top.
-///
-/// # Errors
-///
-/// One of the commits is not there.
+/// From the top.
 pub fn changed_files(
     repository: &GitRepository,
     from: &str,

@@ -1,9 +1,5 @@
-//! A repository as omo changes it for a run, with no program of it run.
-//!
-//! Looking at a work tree leaves no trace in the repository (`tree`). Changes here do: worktrees,
-//! commits and references. Hooks and monitors stay off, as do the filters and merge drivers that
-//! the repository's own settings name; those of its user's settings, which the user wrote for every
-//! repository, do their work.
+//! Changes of a repository for a run (worktrees, commits, references), with no program of it run: hooks, monitors, and
+//! filters and merge drivers of its own settings stay off. Those of its user's settings do their work.
 
 use std::ffi::OsStr;
 use std::fs::{self, File};
@@ -22,9 +18,9 @@ use crate::git_settings::{GitSettings, borrowed, user_variables};
 use crate::own_git_dir::quote_path;
 use crate::tree::file_mark;
 
-/// Mark of the commits that keep a worktree, against those with work.
+/// Marks commits that keep a worktree, beside those with work.
 pub(crate) const MAKER_EMAIL: &str = "omo@localhost";
-/// Identity for commits that are no work of the user.
+/// For commits that are no work of the user.
 pub(crate) const OMO_IDENTITY: [(&str, &str); 4] = [
     ("GIT_AUTHOR_NAME", "omo"),
     ("GIT_AUTHOR_EMAIL", MAKER_EMAIL),
@@ -33,7 +29,7 @@ pub(crate) const OMO_IDENTITY: [(&str, &str); 4] = [
 ];
 
 const LIMIT: Duration = Duration::from_secs(600);
-/// Settings for lasting objects: compressed, and on the disk before they are relied upon.
+/// Objects are compressed, and on the disk before they are relied upon.
 const LASTING: [&str; 8] = [
     "-c",
     "core.fsync=committed,reference",
@@ -46,15 +42,14 @@ const LASTING: [&str; 8] = [
 ];
 const PROGRAMS: &str = "^(filter[.].*[.](clean|smudge|process|required)|merge[.].*[.]driver)$";
 
-/// A step of git that did not succeed, such as `git merge-tree`.
+/// A failed step, such as `git merge-tree`.
 #[derive(Debug, Error, PartialEq, Eq)]
 #[error("`git {command}` failed in {}{}{complaint}", folder.display(), if complaint.is_empty() { "" } else { ": " })]
 pub struct GitFailed {
-    /// The words after `git`.
+    /// Words after `git`.
     pub command: String,
-    /// Working folder.
     pub folder: PathBuf,
-    /// The complaint of git in one line; empty where it is not known.
+    /// One line of git; empty where unknown.
     pub complaint: String,
 }
 
@@ -68,58 +63,57 @@ impl GitFailed {
     }
 }
 
-/// A repository, seen from one of its work trees; see `GitRepository::find`.
+/// Seen from one of its work trees.
 #[derive(Clone, Debug)]
 pub struct GitRepository {
     tree: GitWorktree,
     known: Arc<RepositoryCache>,
-    /// Settings for commits of the user; `None` for those in the environment of this process.
+    /// For commits of the user; `None` for the environment of this process.
     settings: Option<Arc<GitSettings>>,
 }
 
 const OMO_FOLDER: &str = "omo";
 /// Held while git makes or removes a worktree.
 const WORKTREES_LOCK: &str = "worktrees.lock";
-/// Longer than others can take to make and remove theirs before this one.
+/// Longer than others take for theirs.
 const WORKTREES_WAIT: Duration = Duration::from_secs(60);
 
 #[derive(Debug, Default)]
 struct RepositoryCache {
     empty: OnceLock<String>,
-    /// Settings that turn its programs off, and the marks of the files with those settings.
+    /// Settings that turn programs off, with the marks of the files of settings.
     off: Mutex<Option<(String, Vec<String>)>>,
 }
 
-/// A row of `git status`.
+/// Row of `git status`.
 pub(crate) struct StatusEntry {
     pub(crate) letters: [u8; 2],
     pub(crate) path: Vec<u8>,
 }
 
 impl GitRepository {
-    /// The repository whose work tree a folder lies in; `None` where it lies in none.
+    /// `None` outside of work trees.
     pub fn find(folder: &Path) -> Option<Self> {
         Self::of(&GitWorktree::find(&folder.canonicalize().ok()?)?)
     }
 
-    /// The repository of a work tree, whose folders are taken as they are on the disk.
+    /// The work tree's folders count as they are on the disk.
     pub(crate) fn of(tree: &GitWorktree) -> Option<Self> {
         let tree = GitWorktree {
             top: tree.top.canonicalize().ok()?,
             git: tree.git.canonicalize().ok()?,
             common: tree.common.canonicalize().ok()?,
         };
-        let it = Self {
+        let repository = Self {
             tree,
             known: Arc::default(),
             settings: None,
         };
-        it.disabled_programs().ok()?;
-        Some(it)
+        repository.disabled_programs().ok()?;
+        Some(repository)
     }
 
-    /// The repository, seen from another of its work trees, whatever that says of itself. This one
-    /// may have settings of its own, with programs in them.
+    /// Seen from another work tree, whose own settings may name programs, and have no say.
     pub(crate) fn seen_from_worktree(&self, top: &Path, git: &Path) -> Self {
         let tree = GitWorktree {
             top: top.to_owned(),
@@ -133,7 +127,7 @@ impl GitRepository {
         }
     }
 
-    /// The repository with these settings of its user, and none of the environment of this process.
+    /// With these settings of the user, and none of the environment of this process.
     #[must_use]
     pub fn obeying(self, settings: &GitSettings) -> Self {
         Self {
@@ -142,7 +136,7 @@ impl GitRepository {
         }
     }
 
-    /// A repository that shares nothing with another, a submodule's say; `None` where there is none.
+    /// Shares nothing with another repository, such as a submodule's; `None` without one.
     pub(crate) fn open_alone(top: &Path, git: &Path) -> Option<Self> {
         git.join("HEAD").symlink_metadata().ok()?;
         Self::of(&GitWorktree {
@@ -152,7 +146,6 @@ impl GitRepository {
         })
     }
 
-    /// Top of the work tree.
     pub fn top(&self) -> &Path {
         &self.tree.top
     }
@@ -169,7 +162,7 @@ impl GitRepository {
         &self.tree.common
     }
 
-    /// Output and exit status; an error after a timeout.
+    /// Exit status and output; an error after a timeout.
     pub(crate) fn answer(
         &self,
         arguments: &[&str],
@@ -179,7 +172,7 @@ impl GitRepository {
         self.answer_without(&self.disabled_programs()?, arguments, variables, input)
     }
 
-    /// As [`Self::answer`], without variables and input.
+    /// [`Self::answer`] without variables and input.
     pub(crate) fn status_and_output(
         &self,
         arguments: &[&str],
@@ -227,7 +220,7 @@ impl GitRepository {
             .ok_or_else(|| self.failure_of(arguments))
     }
 
-    /// The objects of files as they are, byte for byte, in the order of their paths; `options` may be `-w`.
+    /// Objects of files byte for byte, in the order of `paths`; `options` may be `-w`.
     pub(crate) fn hash_files(
         &self,
         options: &[&str],
@@ -261,7 +254,7 @@ impl GitRepository {
         )
     }
 
-    /// As [`GitRepository::answer`], with the identity and the settings of the user.
+    /// [`Self::answer`] with the user's identity and settings.
     pub(crate) fn answer_user(&self, arguments: &[&str]) -> Result<(i32, Vec<u8>), GitFailed> {
         self.answer(
             arguments,
@@ -270,7 +263,7 @@ impl GitRepository {
         )
     }
 
-    /// As [`GitRepository::call_remote`], for as long as `is_needed` says so.
+    /// [`Self::call_remote`] while `is_needed`.
     pub(crate) fn call_remote_while(
         &self,
         limit: Duration,
@@ -296,7 +289,7 @@ impl GitRepository {
         )
     }
 
-    /// As [`GitRepository::call_remote_while`], with the identity and the settings of the user.
+    /// [`Self::call_remote_while`] with the user's identity and settings.
     pub(crate) fn call_user_while(
         &self,
         limit: Duration,
@@ -318,7 +311,7 @@ impl GitRepository {
         variables: &[(&str, &OsStr)],
         run: impl FnOnce(&Path, &[&str], &[(&str, &OsStr)]) -> T,
     ) -> T {
-        // A worktree whose folder is gone is still spoken of.
+        // Also for a worktree whose folder is gone.
         let folder = if self.tree.top.is_dir() {
             &self.tree.top
         } else {
@@ -373,8 +366,7 @@ impl GitRepository {
         })
     }
 
-    /// Differences from the commit that is checked out, new files included. Ignored files need such
-    /// an option, and of a submodule only its commit is seen.
+    /// Differences from `HEAD`, with new files. Ignored files need an option; of a submodule only the commit counts.
     pub(crate) fn status(&self, options: &[&str]) -> Result<Vec<StatusEntry>, GitFailed> {
         let status = [
             "status",
@@ -385,19 +377,18 @@ impl GitRepository {
             "--ignore-submodules=dirty",
         ];
         let said = self.git(&[&status, options].concat())?;
-        let entry = |entry: &[u8]| match entry {
+        let entries = parts(&said).filter_map(|entry| match entry {
             [index, tree, b' ', path @ ..] => Some(StatusEntry {
                 letters: [*index, *tree],
                 path: path.to_vec(),
             }),
             _ => None,
-        };
-        Ok(parts(&said).filter_map(entry).collect())
+        });
+        Ok(entries.collect())
     }
 
-    /// As [`Repository::git_with`], for making and removing worktrees: one at a time, since git fails where it meets
-    /// another that is half there. Workers are processes of their own, so it is a file that they wait for; where it
-    /// cannot be had, git is asked all the same.
+    /// `git worktree`, one at a time also between processes: git fails where it meets another worktree half made. Best
+    /// effort: without the lock file git is asked all the same.
     pub(crate) fn git_on_worktrees(&self, arguments: &[&str]) -> Result<(), GitFailed> {
         let folder = GuardedFolder::create_below(self.common(), &[OMO_FOLDER]).ok();
         let _alone = folder
@@ -410,23 +401,19 @@ impl GitRepository {
         self.git(arguments).map(|said| trimmed_line(&said))
     }
 
-    /// Commit of a reference; `None` without such a reference.
-    ///
-    /// # Errors
-    ///
-    /// git cannot look.
+    /// `None` without such a reference.
     pub fn commit_of(&self, reference: &str) -> Result<Option<String>, GitFailed> {
         let commit = format!("{reference}^{{commit}}");
         let arguments = ["rev-parse", "--verify", "--quiet", &commit];
         match self.status_and_output(&arguments)? {
             (0, said) => Ok(Some(trimmed_line(&said))),
             (1, _) => Ok(None),
-            // git could not look, which must not be taken for an answer.
+            // git could not look: no answer.
             _ => Err(self.failure_of(&arguments)),
         }
     }
 
-    /// Objects of several names, in one call; `None` where one of them stands for nothing.
+    /// Objects of several names in one call; `None` where one is missing.
     pub(crate) fn resolve_all<const N: usize>(
         &self,
         names: [&str; N],
@@ -447,19 +434,17 @@ impl GitRepository {
     pub(crate) fn checkouts(&self, branch: &str) -> Result<Vec<(String, PathBuf)>, GitFailed> {
         let listed = self.git(&["worktree", "list", "--porcelain", "-z"])?;
         let tops = parse_worktrees(&String::from_utf8_lossy(&listed), branch);
-        // Of a submodule, and of a repository whose git folder lies elsewhere, git names that folder.
-        let git_folder = |top: &String| GitWorktree::at(Path::new(top))?.git.canonicalize().ok();
-        Ok(tops
-            .into_iter()
-            .filter_map(|top| git_folder(&top).map(|git_folder| (top, git_folder)))
-            .collect())
+        // For a submodule, or a separate git folder, git names that folder.
+        let mut checkouts = Vec::new();
+        for top in tops {
+            let git_folder =
+                GitWorktree::at(Path::new(&top)).and_then(|tree| tree.git.canonicalize().ok());
+            checkouts.extend(git_folder.map(|git_folder| (top, git_folder)));
+        }
+        Ok(checkouts)
     }
 
-    /// Tree of a commit: `COMMIT^{tree}`.
-    ///
-    /// # Errors
-    ///
-    /// There is no such commit, or git has failed.
+    /// `COMMIT^{tree}`.
     pub fn tree_of(&self, commit: &str) -> Result<String, GitFailed> {
         self.git_line(&[
             "rev-parse",
@@ -490,10 +475,6 @@ impl GitRepository {
     }
 
     /// `true` where the history of `within` holds all of these commits.
-    ///
-    /// # Errors
-    ///
-    /// One of them is not there, or git has failed.
     pub fn contains(&self, within: &str, commits: &[String]) -> Result<bool, GitFailed> {
         let list = [commits.join("\n").as_str(), "\n^", within, "\n"].concat();
         let said = self.git_with(
@@ -518,24 +499,23 @@ impl GitRepository {
         Ok(names)
     }
 
-    /// Settings that turn off the programs that the repository's own settings name. A merge driver
-    /// becomes one that finds a conflict: an empty one would have git take one side as it is. Asked
-    /// again once the files with the settings are others: a session may have changed them.
+    /// Settings that turn off programs of the repository's own settings; a merge driver becomes one that finds a conflict, since
+    /// an empty one takes one side. Read again once the files change: a session may have changed them.
     fn disabled_programs(&self) -> Result<Vec<String>, GitFailed> {
         let files = [
             self.tree.common.join("config"),
             self.tree.git.join("config.worktree"),
         ];
         let marks = files.each_ref().map(|file| file_mark(file)).join(" ");
-        let known = || {
-            self.known
-                .off
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
-        };
-        if let Some((_, off)) = known().as_ref().filter(|(before, _)| *before == marks) {
+        let cached = self
+            .known
+            .off
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, off)) = cached.as_ref().filter(|(before, _)| *before == marks) {
             return Ok(off.clone());
         }
+        drop(cached);
         let arguments = [
             "config",
             "-z",
@@ -545,7 +525,7 @@ impl GitRepository {
             PROGRAMS,
         ];
         let (status, said) = self.answer_without(&[], &arguments, &[], &[])?;
-        // 1 says that there are none.
+        // 1: no such setting.
         if !matches!(status, 0 | 1) {
             return Err(self.failure_of(&arguments));
         }
@@ -558,25 +538,31 @@ impl GitRepository {
             _ => None,
         });
         let off: Vec<String> = off.collect();
-        // A file that is included may change while these do not.
-        let has_more = |file: &PathBuf| fs::read(file).is_ok_and(|text| has_include(&text));
-        *known() = (!files.iter().any(has_more)).then(|| (marks, off.clone()));
+        // An included file may change while these do not.
+        let has_more = files
+            .iter()
+            .any(|file| fs::read(file).is_ok_and(|text| has_include(&text)));
+        *self
+            .known
+            .off
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner) = (!has_more).then(|| (marks, off.clone()));
         Ok(off)
     }
 }
 
-/// The folders that have a branch checked out. Each record is a list of lines, an empty one behind it.
+/// Folders with a branch checked out, of NUL-separated records.
 fn parse_worktrees(listed: &str, branch: &str) -> Vec<String> {
-    let mut found = Vec::new();
+    let mut folders = Vec::new();
     let mut folder = "";
     for line in listed.split('\0') {
         match line.split_once(' ') {
             Some(("worktree", top)) => folder = top,
-            Some(("branch", name)) if name == branch => found.push(folder.to_owned()),
+            Some(("branch", name)) if name == branch => folders.push(folder.to_owned()),
             _ => {}
         }
     }
-    found
+    folders
 }
 
 fn has_include(settings: &[u8]) -> bool {

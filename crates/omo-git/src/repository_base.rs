@@ -8,27 +8,27 @@ use crate::git_command::GitCalls;
 use crate::recorded::{RecordedRun, RecordedWorktree};
 use crate::tree::{Look, ScratchTree};
 
-/// The earlier state of a repository.
+/// Earlier state of a repository.
 pub(crate) enum RepositoryBase<'a> {
-    /// Nothing: it was not there.
+    /// No repository.
     Nothing,
-    /// A commit.
     Commit(&'a str),
-    /// The tree of a snapshot, and the folder of its objects.
-    Kept { tree: &'a str, objects: &'a Path },
-    /// The record of a run that began with it.
+    /// Tree of a snapshot, and the folder of its objects.
+    Kept {
+        tree: &'a str,
+        objects: &'a Path,
+    },
     Recorded {
         run: &'a RecordedRun<'a>,
         place: &'a RecordedWorktree,
-        /// git's name of the tree.
+        /// Tree id.
         tree: String,
-        /// Folders of its objects.
         objects: Vec<PathBuf>,
     },
 }
 
 impl<'a> RepositoryBase<'a> {
-    /// The record of a run; `None` where it is gone.
+    /// `None` for a record that is gone.
     pub(crate) fn recorded(run: &'a RecordedRun<'a>, place: &'a RecordedWorktree) -> Option<Self> {
         let (tree, objects) = run.tree_of(place)?;
         Some(Self::Recorded {
@@ -39,7 +39,7 @@ impl<'a> RepositoryBase<'a> {
         })
     }
 
-    /// git's name of it; empty for nothing.
+    /// Commit or tree id; empty for nothing.
     pub(crate) fn name(&self) -> &str {
         match self {
             Self::Nothing => "",
@@ -49,7 +49,7 @@ impl<'a> RepositoryBase<'a> {
         }
     }
 
-    /// Folders that have what the repository's own objects lack of it.
+    /// Folders of objects that the repository lacks.
     pub(crate) fn objects(&self) -> Vec<PathBuf> {
         match self {
             Self::Nothing | Self::Commit(_) => Vec::new(),
@@ -58,7 +58,6 @@ impl<'a> RepositoryBase<'a> {
         }
     }
 
-    /// The recorded work tree, and the record that it belongs to.
     pub(crate) fn record(&self) -> Option<(&'a RecordedRun<'a>, &'a RecordedWorktree)> {
         if let Self::Recorded { run, place, .. } = self {
             Some((run, place))
@@ -67,17 +66,23 @@ impl<'a> RepositoryBase<'a> {
         }
     }
 
-    /// The base of one that lies in it; `was` is the commit that it was at. `None` where the record of it is gone.
+    /// Base of an inner repository, which was at the commit `was`; `None` for a record that is gone.
     pub(crate) fn of_inner(&self, path: &Path, was: Option<&'a str>) -> Option<Self> {
         let Some((run, place)) = self.record() else {
             return Some(was.map_or(Self::Nothing, Self::Commit));
         };
-        let inner = place.inner.iter().find(|(there, _)| there == path);
-        // A repository that was not checked out.
-        inner.map_or(Some(Self::Nothing), |(_, inner)| Self::recorded(run, inner))
+        match place
+            .inner
+            .iter()
+            .find(|(inner_path, _)| inner_path == path)
+        {
+            // A repository that was not checked out.
+            None => Some(Self::Nothing),
+            Some((_, inner)) => Self::recorded(run, inner),
+        }
     }
 
-    /// Opens the work tree as it is now below `parts`, to be compared.
+    /// The present work tree, to be compared, in a folder below `parts`.
     pub(crate) fn open_scratch<'c>(
         &self,
         tree: &GitWorktree,

@@ -1,5 +1,4 @@
-//! `FileScope`: the files that count, settled when a run begins. A path ignored from then on by a
-//! list that is not shown in a commit, or left out of the index, counts all the same.
+//! `FileScope`: the files that count, as of a run's begin. Later ignore lines outside of commits have no say.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -16,15 +15,14 @@ use crate::platform::path_of;
 
 const FOLDER: [&str; 2] = ["omo", "scopes"];
 const MAX_BYTES: u64 = 256 * 1024 * 1024;
-/// Runs do not last longer than that.
+/// Longer than any run.
 const MAX_AGE_SECONDS: i64 = 15 * 24 * 60 * 60;
 
-/// Author of a rule that leaves a file out: checks or the user.
+/// Author of a rule that leaves a file out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LeftOutBy {
-    /// The checks write it.
     Checks,
-    /// The user names it in the settings.
+    /// By the settings.
     User,
 }
 
@@ -36,10 +34,10 @@ pub(crate) struct FileScope {
     pub(crate) settings: RepositorySettings,
     tracked: String,
     absent: String,
-    /// The `.gitignore` files that counted, with what stood in them.
+    /// Content of `.gitignore` files.
     pub(super) rules: BTreeMap<String, String>,
     inner: BTreeMap<String, Self>,
-    /// Files that the checks write, and that are no part of the work as long as git does not track them.
+    /// Written by checks: no part of the work, unless tracked.
     #[serde(skip_serializing_if = "BTreeSet::is_empty")]
     left_out: BTreeSet<String>,
     #[serde(skip_serializing_if = "BTreeSet::is_empty")]
@@ -81,27 +79,25 @@ impl FileScope {
         self.inner.insert(path_to_text(path), scope);
     }
 
-    /// `FileScope` of a repository in it; of one that was not there then, the outer one's ignored
-    /// paths.
+    /// Scope of an inner repository; of a later one, only the ignored paths of the outer one.
     pub(crate) fn inner(&self, path: &[u8]) -> Self {
-        let of_outer = || {
-            let ignored = self.settings.ignored.clone();
-            Self {
-                settings: RepositorySettings::without_repository(ignored),
-                ..Self::default()
-            }
-        };
         self.inner
             .get(&path_to_text(path))
             .cloned()
-            .unwrap_or_else(of_outer)
+            .unwrap_or_else(|| {
+                let ignored = self.settings.ignored.clone();
+                Self {
+                    settings: RepositorySettings::without_repository(ignored),
+                    ..Self::default()
+                }
+            })
     }
 
     pub(crate) fn inner_paths(&self) -> impl Iterator<Item = Vec<u8>> {
         self.inner.keys().map(|path| text_to_path(path))
     }
 
-    /// Leaves files out, each by its path from the top. What git does not track is ignored from then on.
+    /// Paths from the top; untracked ones are ignored from now on.
     pub(super) fn leave_out(&mut self, paths: impl Iterator<Item = Vec<u8>>, by: LeftOutBy) {
         let left_out = match by {
             LeftOutBy::Checks => &mut self.left_out,
@@ -154,8 +150,7 @@ impl FileScope {
         Some(name)
     }
 
-    /// The one of that name; `None` where it is gone, or another one stands there. Under an empty name nothing was
-    /// settled, and nothing is ignored but by `.gitignore` files.
+    /// `None` for a scope that is gone or changed. An empty name is a scope that ignores by `.gitignore` files alone.
     pub(crate) fn load(state_home: &Path, name: &str) -> Option<Self> {
         if name.is_empty() {
             return Some(Self::default());

@@ -1,11 +1,10 @@
-//! Trailers by which the commits of the tasks of a run are found in a branch.
+//! Trailers that mark the commits of a run's tasks.
 
-/// Trailer with the run id, as in `Omo-Run: ID`.
+/// `Omo-Run: ID`.
 pub const RUN_TRAILER: &str = "Omo-Run";
-/// Trailer with the task id, as in `Omo-Task: ID`.
+/// `Omo-Task: ID`.
 pub const TASK_TRAILER: &str = "Omo-Task";
 
-/// A commit message of a task of a run, by its trailers.
 pub fn is_task_message(message: &str, run: &str, task: &str) -> bool {
     let marks = [
         format!("{RUN_TRAILER}: {run}"),
@@ -16,7 +15,7 @@ pub fn is_task_message(message: &str, run: &str, task: &str) -> bool {
         .all(|mark| message.lines().any(|line| line.trim_end() == mark))
 }
 
-/// The last of the commits, oldest first with their messages, that is marked as one of a task of a run.
+/// Last of `commits` with their messages, oldest first, of a task of a run.
 pub fn find_task_commit<'c>(
     commits: &'c [(String, String)],
     run: &str,

@@ -1,12 +1,6 @@
-//! A work tree as git would commit it: what `git write-tree` says of all files that count.
-//!
-//! git works on a copy of the index and writes into a folder of objects of its own, both in the
-//! user's own state folder: neither `git status`, nor the index, nor the objects of the
-//! repository, nor any hook notices. It is shown a git folder of omo's own (`git_folder`), so that
-//! nothing that the repository has settled hides a change. The copy is kept, so that the next time
-//! only what changed is read.
-//!
-//! What a verdict rests on is the id of the files (`files`), which git has no say in.
+//! A work tree as git would commit it: the tree id (`git write-tree`) of all files that count. git works on a kept copy of
+//! the index, with objects and a git folder (`own_git_dir`) in the user's state folder: the repository notices nothing, and
+//! its settings hide no change. Verdicts rest on the id of the files (`work_files`), in which git has no say.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -35,13 +29,13 @@ const HELD: &str = "held";
 const SETTINGS: &str = "settings.json";
 const MAX_DEPTH: usize = 8;
 const MAX_INDEX_BYTES: u64 = 256 * 1024 * 1024;
-/// Bytes of a kept state; a larger one is not used, and git is asked each time.
+/// Larger states are not used, and git is asked each time.
 const MAX_KEPT_BYTES: u64 = 64 * 1024 * 1024;
 const TREES: [&str; 2] = ["omo", "trees"];
 
 #[derive(Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct TreeState {
-    /// Marks of the repository's own index and settings, as they were when the index was copied.
+    /// Marks of the index and settings that were copied.
     source: String,
     copy: String,
     pub(crate) tree: String,
@@ -50,7 +44,7 @@ pub(crate) struct TreeState {
     seal: String,
 }
 
-/// git's own names of a tree without files, where the repository's objects are named by SHA-1 and by SHA-256.
+/// Tree without files, by SHA-1 and SHA-256.
 pub(crate) const EMPTY_TREES: [&str; 2] = [
     EMPTY_TREE,
     "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321",
@@ -64,15 +58,15 @@ fn id_of(tree: &GitWorktree, state_home: &Path, calls: &GitCalls, depth: usize) 
         return Some(kept.tree);
     }
     // A submodule's own changes are no part of the tree around it.
-    let mut all = kept.tree;
+    let mut ids = kept.tree;
     for path in &kept.submodules {
         let inner = submodule_at_depth(tree, path, state_home, calls, depth);
-        let _ = write!(all, "\n{}\0{}", path.display(), inner);
+        let _ = write!(ids, "\n{}\0{}", path.display(), inner);
     }
-    Some(hex_digest(all.as_bytes()))
+    Some(hex_digest(ids.as_bytes()))
 }
 
-/// The id of a submodule's own work tree, by its path from the top; empty where it has none.
+/// Id of a submodule's work tree, by its path from the top; empty without one.
 pub(crate) fn id_of_submodule(
     tree: &GitWorktree,
     path: &Path,
@@ -95,16 +89,16 @@ fn submodule_at_depth(
         .unwrap_or_default()
 }
 
-/// A look at a work tree: the settings that hold for it, and the fate of the objects that git writes.
+/// Settings of a look at a work tree, and the fate of the objects that git writes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Look<'s> {
-    /// As things stand; objects are not needed after it.
+    /// Present settings; objects go.
     Passing,
-    /// As the repository was settled at the first look of several. Another process may need the objects.
+    /// Settings of the first look of several; objects stay for other processes.
     Lasting,
-    /// As things stand, or as was settled when a run began; what an earlier look has left there is forgotten.
+    /// Present settings, or those of a run's begin; leftovers of an earlier look go.
     Fresh(Option<&'s FileScope>),
-    /// At what such a look has recorded.
+    /// Looks at the record of a fresh look.
     Recorded(&'s FileScope),
 }
 
@@ -113,13 +107,13 @@ pub(crate) struct ScratchTree<'a> {
     calls: &'a GitCalls,
     forgets_objects: bool,
     private: PrivateFolder,
-    /// Key of the seal on kept states: they lie where others can write.
+    /// Of the seal on kept states, which lie where others can write.
     key: SealKey,
     settings: RepositorySettings,
     absent: BTreeSet<Vec<u8>>,
-    /// Folders of objects for `GIT_ALTERNATE_OBJECT_DIRECTORIES`.
+    /// For `GIT_ALTERNATE_OBJECT_DIRECTORIES`.
     object_folders: Vec<PathBuf>,
-    /// The private git folder, a stand-in for `.git`.
+    /// In place of `.git`.
     git: OnceLock<Option<PathBuf>>,
 }
 
@@ -171,7 +165,6 @@ impl<'a> ScratchTree<'a> {
         Some(scratch)
     }
 
-    /// Has git read the objects of these folders as well, as far as they are there.
     pub(crate) fn add_object_folders(&mut self, folders: Vec<PathBuf>) {
         self.object_folders = folders;
     }
@@ -215,7 +208,7 @@ impl<'a> ScratchTree<'a> {
         Some(settings)
     }
 
-    /// Without their folder git knows no repository.
+    /// git needs the folder: without one there is no repository.
     fn forget_objects(&self) -> Option<()> {
         if self.forgets_objects {
             self.private.folder.empty_folder(OBJECTS).ok()
@@ -244,18 +237,18 @@ impl<'a> ScratchTree<'a> {
         if changed.is_empty() {
             return Some(kept);
         }
-        // A new file that our index holds would stay in it although it is ignored from now on.
+        // A new file of our index would stay in it although it is ignored now.
         if parts(&changed).any(|path| path.ends_with(b".gitignore")) {
             return self.rebuild_state(source);
         }
-        // A folder that is a repository of its own becomes a submodule in the eyes of git.
+        // A folder that is a repository becomes a submodule.
         let new_repository = parts(&changed).any(|path| path.ends_with(b"/"));
         self.update_state(&changed, new_repository, kept)
     }
 
     fn save_state(&self, mut kept: TreeState) -> Option<TreeState> {
         if EMPTY_TREES.contains(&kept.tree.as_str()) && self.has_files() {
-            // Everything is ignored: the id would be the same whatever happens.
+            // Everything is ignored: the id would never change.
             return None;
         }
         kept.seal = String::new();
@@ -280,7 +273,7 @@ impl<'a> ScratchTree<'a> {
             .as_encoded_bytes();
         let asked = list([path]);
         let (status, said) = self.answer(None, &["check-ignore", "-z", "--stdin"], &asked)?;
-        // 1 says that it is not.
+        // 1: not ignored.
         matches!(status, 0 | 1).then_some(!said.is_empty())
     }
 
@@ -293,18 +286,18 @@ impl<'a> ScratchTree<'a> {
             .then_some(kept)
     }
 
-    /// Begins with the repository's own index: it knows which files were not touched.
+    /// Starts from the repository's own index, which knows the untouched files.
     fn copy_index(&self) -> Option<()> {
         match regular_file::open(&self.tree.git.join(INDEX)) {
             Ok(Some(mut index)) if is_index(&index)? => {
                 let mut copy = self.private.folder.create_file(INDEX).ok()?;
                 std::io::copy(&mut index, &mut copy).ok()?;
-                // Git compares what was written since then with the files themselves, whatever their times say.
+                // By this time git finds the entries whose files may have changed since.
                 copy.set_modified(index.metadata().ok()?.modified().ok()?)
                     .ok()?;
                 self.forget_flags()
             }
-            // A repository without a commit, and nothing added yet.
+            // A repository without a commit.
             Err(error) if error.kind() == ErrorKind::NotFound => {
                 self.private.folder.remove(INDEX).ok()
             }
@@ -324,8 +317,7 @@ impl<'a> ScratchTree<'a> {
         )
     }
 
-    /// Differences between the work tree and a fresh copy of the repository's index. Paths of an
-    /// open conflict do differ, whatever git says of their stages: no tree holds those.
+    /// Changes since a fresh copy of the index, with paths of open conflicts, whose stages no tree holds.
     fn copied_changes(&self) -> Option<Vec<u8>> {
         self.copy_index()?;
         let unmerged = self.git(&["ls-files", "--unmerged", "-z"], &[])?;
@@ -333,14 +325,12 @@ impl<'a> ScratchTree<'a> {
         Some([unmerged, self.changed_paths()?].concat())
     }
 
-    /// Takes the work tree into our index, whose entries can be asked for later, and no further: to name it all, git would
-    /// write each folder.
+    /// Takes the work tree into our index alone: a tree would have git write each folder.
     pub(crate) fn record_index(&self) -> Option<()> {
         self.update_index(&self.copied_changes()?)
     }
 
-    /// Files that git was told to take for unchanged are looked at all the same, and one that is not there is gone.
-    /// What a sparse checkout had left out when the run began stays left out.
+    /// Drops `assume-unchanged` and `skip-worktree`, except for what a sparse checkout left out at the run's begin.
     fn forget_flags(&self) -> Option<()> {
         let listed = self.git(&["ls-files", "-v", "-z"], &[])?;
         let (mut unchanged, mut unwatched) = (Vec::new(), Vec::new());
@@ -348,16 +338,9 @@ impl<'a> ScratchTree<'a> {
             let (tag, path) = entry.split_at(2);
             let tag = tag.first().copied().unwrap_or_default();
             unchanged.extend(tag.is_ascii_lowercase().then_some(path));
-            let is_left_out = || {
-                self.absent.contains(path)
-                    && self
-                        .tree
-                        .top
-                        .join(path_of(path))
-                        .symlink_metadata()
-                        .is_err()
-            };
-            unwatched.extend((tag.eq_ignore_ascii_case(&b'S') && !is_left_out()).then_some(path));
+            if tag.eq_ignore_ascii_case(&b'S') && !self.is_left_out(path) {
+                unwatched.push(path);
+            }
         }
         for (option, paths) in [
             ("--no-assume-unchanged", unchanged),
@@ -368,6 +351,16 @@ impl<'a> ScratchTree<'a> {
             }
         }
         Some(())
+    }
+
+    fn is_left_out(&self, path: &[u8]) -> bool {
+        self.absent.contains(path)
+            && self
+                .tree
+                .top
+                .join(path_of(path))
+                .symlink_metadata()
+                .is_err()
     }
 
     fn changed_paths(&self) -> Option<Vec<u8>> {
@@ -424,10 +417,10 @@ impl<'a> ScratchTree<'a> {
             .is_some_and(|inner| inner.head().is_some())
     }
 
-    /// `git add` would have another git look into each submodule, with the settings of that.
+    /// Not by `git add`, which starts another git in each submodule, with its settings.
     fn update_index(&self, changed: &[u8]) -> Option<()> {
         let paths = parts(changed);
-        // A repository without a commit cannot be an entry of an index.
+        // A repository without a commit cannot be an entry.
         let paths = paths.filter(|path| !path.ends_with(b"/") || self.has_commit(path));
         let paths = paths.map(|path| path.strip_suffix(b"/").unwrap_or(path));
         let (kept, gone): (Vec<&[u8]>, Vec<&[u8]>) =
@@ -443,15 +436,14 @@ impl<'a> ScratchTree<'a> {
         Some(())
     }
 
-    /// A path that an index can hold, or its absence: git refuses anything that is neither file,
-    /// link nor repository, and paths behind a link. None of that is in a commit.
+    /// A path that an index can hold, or its absence: git refuses other kinds of files, and paths behind a link.
     fn can_be_entry(&self, text: &[u8]) -> bool {
         let path = path_of(text);
-        let is_link = |above: &Path| self.tree.top.join(above).is_symlink();
         let is_behind_link = path
             .ancestors()
             .skip(1)
-            .any(|above| !above.as_os_str().is_empty() && is_link(above));
+            .filter(|above| !above.as_os_str().is_empty())
+            .any(|above| self.tree.top.join(above).is_symlink());
         let kind = self
             .tree
             .top
@@ -464,8 +456,7 @@ impl<'a> ScratchTree<'a> {
             })
     }
 
-    /// Without the repository's own objects, which git would touch when it writes the same once
-    /// more. An index that stands for whole folders in one entry needs them.
+    /// Tries without the repository's objects, which a write would touch; a sparse index needs them.
     pub(crate) fn git(&self, arguments: &[&str], input: &[u8]) -> Option<Vec<u8>> {
         let without = self
             .answer(None, arguments, input)
@@ -492,7 +483,7 @@ impl<'a> ScratchTree<'a> {
         batch_contents(&self.git_with_objects(&["cat-file", "--batch"], asked.concat().as_bytes())?)
     }
 
-    /// Output and exit status of git; `shared` are more folders of objects.
+    /// Exit status and output; `shared` are more folders of objects.
     pub(crate) fn answer(
         &self,
         shared: Option<OsString>,
@@ -531,24 +522,25 @@ pub(crate) fn is_index(mut file: &fs::File) -> Option<bool> {
     Some(beginning == BEGINNING && file.metadata().ok()?.len() <= MAX_INDEX_BYTES)
 }
 
-/// State of a file without its content; `None` without a file.
+/// Stat of a file; `None` without one.
 pub fn file_identity(path: &Path) -> Option<String> {
     identity(&regular_file::open(path).ok()??).ok()
 }
 
-/// State of an index file: its `stat` and the digest that git writes at its end.
+/// Stat of an index file with the digest at its end; empty without one.
 pub(crate) fn file_mark(path: &Path) -> String {
+    read_mark(path).unwrap_or_default()
+}
+
+fn read_mark(path: &Path) -> Option<String> {
     const DIGEST_BYTES: u64 = 32;
-    let read = || {
-        let mut file = regular_file::open(path).ok()??;
-        let identity = identity(&file).ok()?;
-        let mut end = Vec::new();
-        file.seek(SeekFrom::Start(
-            file.metadata().ok()?.len().saturating_sub(DIGEST_BYTES),
-        ))
-        .ok()?;
-        file.take(DIGEST_BYTES).read_to_end(&mut end).ok()?;
-        Some(format!("{identity}:{}", hex_digest(&end)))
-    };
-    read().unwrap_or_default()
+    let mut file = regular_file::open(path).ok()??;
+    let identity = identity(&file).ok()?;
+    let mut end = Vec::new();
+    file.seek(SeekFrom::Start(
+        file.metadata().ok()?.len().saturating_sub(DIGEST_BYTES),
+    ))
+    .ok()?;
+    file.take(DIGEST_BYTES).read_to_end(&mut end).ok()?;
+    Some(format!("{identity}:{}", hex_digest(&end)))
 }

@@ -1,4 +1,4 @@
-//! Paths of a work tree: from its top, as git writes them, and as they are seen from a project in it.
+//! Paths of a work tree: from its top, as git writes them, and from a project in it.
 
 use std::path::{Component, Path};
 
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::platform::path_of;
 
-/// The path of a file from the top of its work tree, as git writes it: bytes, with `/` between its parts.
+/// Path from the top of a work tree, as git writes it: bytes, with `/` between its parts.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(from = "String", into = "String")]
 pub(crate) struct TreePath(pub(crate) Vec<u8>);
@@ -30,7 +30,6 @@ impl From<TreePath> for String {
 }
 
 impl TreePath {
-    /// Equality, or a path below `folder`.
     pub(crate) fn is_at_or_below(&self, folder: &[u8]) -> bool {
         let folder = folder.strip_suffix(b"/").unwrap_or(folder);
         let rest = self.0.strip_prefix(folder);
@@ -40,13 +39,16 @@ impl TreePath {
 
 pub(crate) fn is_safe(name: &TreePath) -> bool {
     let path = path_of(&name.0);
-    let is_plain = |part: Component<'_>| matches!(part, Component::Normal(part) if !part.eq_ignore_ascii_case(".git"));
     let parts = name.0.split(|byte| *byte == b'/').count();
-    !name.0.is_empty() && path.components().count() == parts && path.components().all(is_plain)
+    !name.0.is_empty()
+        && path.components().count() == parts
+        && path.components().all(
+            |part| matches!(part, Component::Normal(part) if !part.eq_ignore_ascii_case(".git")),
+        )
 }
 
-/// A path from the top of a project, as git calls it from the top of the work tree, in which the project
-/// lies in the folder `project`; `None` where it leads out of the work tree or into its repository.
+/// Path from the top of the work tree, of a path from the project's top in the folder `project`; `None` for one out of
+/// the work tree or in its repository.
 pub(crate) fn tree_path(project: &str, path: &str) -> Option<TreePath> {
     if path.starts_with('/') || Path::new(path).is_absolute() {
         return None;

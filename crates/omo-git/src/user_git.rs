@@ -1,5 +1,4 @@
-//! git as its user runs it: with their identity, their settings and their hooks, under a keeper as a check is, so that a
-//! hook that never ends does end.
+//! git with its user's identity, settings and hooks, under a keeper, which ends a hook that hangs.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -18,29 +17,26 @@ use crate::git_settings::{GitSettings, commit_variables, is_remembered, user_var
 use crate::platform::may_be_run;
 use crate::repository::{GitFailed, GitRepository, trimmed_line};
 
-/// Settings about hooks, signatures and identity. No others are remembered: some hold passwords.
+/// Of hooks, signatures and identity. No others are remembered: some hold passwords.
 const REMEMBERED: &str = "^(core[.]hookspath|commit[.]gpgsign|gpg[.].*|user[.](signingkey|name|email)|safe[.]directory)$";
-/// The scope in which git lists what its environment and `-c` give.
+/// Scope of settings by environment and `-c`.
 const ENVIRONMENT_SCOPE: &str = "command";
 
-/// Time for hooks to restore their own stash, such as of changes that are not staged.
+/// Time of hooks to restore their own stash, such as of unstaged changes.
 const HOOK_GRACE: Duration = Duration::from_secs(5);
 
-/// git with the hooks of its user. The binary that calls it is its own keeper: see
-/// [`omo_process::keeper::run_if_asked`].
+/// The calling binary is its own keeper: see [`omo_process::keeper::run_if_asked`].
 #[derive(Clone, Copy, Debug)]
 pub struct UserGit<'a> {
-    /// Environment of the user.
     pub environment: &'a CheckEnvironment,
-    /// Settings that the environment of the user gave at the start of the run.
+    /// Of the user's environment at the start of the run.
     pub settings: &'a GitSettings,
-    /// Time for one call with its hooks.
+    /// Of one call with its hooks.
     pub limit: Duration,
 }
 
 impl UserGit<'_> {
-    /// Runs `git` with these words of a shell in a folder. `variables` go beside those of the user. Once `is_wanted` says
-    /// no, git and its hooks are ended.
+    /// Runs git with words of a shell, and `variables` beside the user's, while `is_wanted`.
     pub(crate) fn run(
         &self,
         git: PathBuf,
@@ -49,7 +45,7 @@ impl UserGit<'_> {
         variables: Vec<(&str, OsString)>,
         is_wanted: impl FnMut() -> bool,
     ) -> CommandOutcome {
-        // git's tidying would go on behind the commit, in a work tree that may be about to be removed.
+        // git's maintenance would outlive the commit, in a work tree that may be about to be removed.
         let settings = self.settings.as_options();
         let options: Vec<String> = settings
             .iter()
@@ -61,8 +57,8 @@ impl UserGit<'_> {
         let inherited = self
             .settings
             .with_hook_variables(self.environment.variables_for_task_check());
-        let mut all = commit_variables(inherited);
-        all.extend(
+        let mut call_variables = commit_variables(inherited);
+        call_variables.extend(
             settings
                 .into_iter()
                 .map(|(name, value)| (name.into(), value.into())),
@@ -71,33 +67,31 @@ impl UserGit<'_> {
             ("OMO_GIT", git.into_os_string()),
             ("GIT_TERMINAL_PROMPT", "0".into()),
         ];
-        all.extend(
+        call_variables.extend(
             own.into_iter()
                 .chain(variables)
                 .map(|(name, value)| (name.into(), value)),
         );
         // A work tree that loses its `.git` meanwhile is none, and not the one around it.
-        all.extend(folder.parent().map(|above| {
+        call_variables.extend(folder.parent().map(|above| {
             (
                 "GIT_CEILING_DIRECTORIES".into(),
                 above.as_os_str().to_owned(),
             )
         }));
-        let folder = folder.to_owned();
-        let interrupt_grace = HOOK_GRACE;
         let job = CommandJob {
             run,
-            folder,
+            folder: folder.to_owned(),
             timeout: self.limit,
-            interrupt_grace,
-            variables: all,
+            interrupt_grace: HOOK_GRACE,
+            variables: call_variables,
             log: None,
             check: None,
         };
         job::run(job, is_wanted)
     }
 
-    /// As [`UserGit::run`], in the work tree of a repository; its own words where it did not succeed.
+    /// [`UserGit::run`] in a work tree; a failure in git's own words.
     pub(crate) fn run_in(
         &self,
         repository: &GitRepository,
@@ -124,50 +118,44 @@ impl UserGit<'_> {
     }
 }
 
-/// `core.hooksPath` of the user; a relative one is looked for in each work tree.
+/// `core.hooksPath`; a relative one belongs to each work tree.
 pub(crate) fn hooks_setting(repository: &GitRepository) -> Result<Option<PathBuf>, GitFailed> {
-    let set = listed_settings(repository, "^core[.]hookspath$")?.pop();
-    Ok(set
+    let hooks_path = listed_settings(repository, "^core[.]hookspath$")?.pop();
+    Ok(hooks_path
         .map(|setting| setting.value)
         .filter(|path| !path.is_empty())
         .map(PathBuf::from))
 }
 
-/// Hooks folder of a repository, by `core.hooksPath`.
 pub(crate) fn hooks_folder(repository: &GitRepository) -> Result<PathBuf, GitFailed> {
-    let set = hooks_setting(repository)?.map(|folder| repository.top().join(folder));
-    Ok(set.unwrap_or_else(|| repository.common().join("hooks")))
+    let folder = hooks_setting(repository)?.map(|folder| repository.top().join(folder));
+    Ok(folder.unwrap_or_else(|| repository.common().join("hooks")))
 }
 
 pub(crate) fn present_hooks(folder: &Path, names: &[&'static str]) -> Vec<&'static str> {
-    let is_there = |name: &&&str| {
-        let found = folder.join(name).metadata();
-        found.is_ok_and(|found| found.is_file() && may_be_run(&found))
-    };
-    names.iter().filter(is_there).copied().collect()
+    names
+        .iter()
+        .copied()
+        .filter(|name| {
+            let meta = folder.join(name).metadata();
+            meta.is_ok_and(|meta| meta.is_file() && may_be_run(&meta))
+        })
+        .collect()
 }
 
-/// The hook that git asks before a branch moves.
+/// git asks it before a branch moves.
 pub const REFERENCE_HOOK: &str = "reference-transaction";
 
-/// Hooks that `git commit` runs, and that can refuse it.
+/// They can refuse a commit.
 pub(crate) const COMMIT_HOOKS: [&str; 3] = ["pre-commit", "prepare-commit-msg", "commit-msg"];
 
-/// `true` for a repository whose commits run a hook, such as `pre-commit`.
-///
-/// # Errors
-///
-/// git cannot tell.
+/// Commits of the repository run a hook, such as `pre-commit`.
 pub fn has_commit_hooks(repository: &GitRepository) -> Result<bool, GitFailed> {
-    let all = [&COMMIT_HOOKS[..], &["post-commit", REFERENCE_HOOK]].concat();
-    Ok(!present_hooks(&hooks_folder(repository)?, &all).is_empty())
+    let hooks = [&COMMIT_HOOKS[..], &["post-commit", REFERENCE_HOOK]].concat();
+    Ok(!present_hooks(&hooks_folder(repository)?, &hooks).is_empty())
 }
 
-/// `commit.gpgSign` of the user.
-///
-/// # Errors
-///
-/// git cannot tell.
+/// `commit.gpgSign`.
 pub fn signs_commits(repository: &GitRepository) -> Result<bool, GitFailed> {
     is_set(repository, "commit.gpgSign")
 }
@@ -177,7 +165,7 @@ pub(crate) fn is_set(repository: &GitRepository, name: &str) -> Result<bool, Git
     Ok(trimmed_line(&said) == "true")
 }
 
-/// Value of a setting, with the user's own files of settings; empty without one.
+/// Output of `git config` with the user's own settings; empty for a missing one.
 pub(crate) fn user_setting(
     repository: &GitRepository,
     arguments: &[&str],
@@ -190,35 +178,24 @@ pub(crate) fn user_setting(
 }
 
 impl GitSettings {
-    /// Settings of the environment of this process that commits obey.
-    ///
-    /// # Errors
-    ///
-    /// git cannot tell.
+    /// Settings of this process's environment that commits obey.
     pub fn from_environment(repository: &GitRepository) -> Result<Self, GitFailed> {
-        let given = listed_settings(repository, REMEMBERED)?.into_iter();
-        let given = given.filter(|setting| setting.scope == ENVIRONMENT_SCOPE);
-        let text = |(name, value): (OsString, OsString)| {
-            Some((name.into_string().ok()?, value.into_string().ok()?))
-        };
+        let settings = listed_settings(repository, REMEMBERED)?
+            .into_iter()
+            .filter(|setting| setting.scope == ENVIRONMENT_SCOPE);
         let variables = env::variables()
             .into_iter()
-            .filter_map(text)
+            .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
             .filter(|(name, _)| is_remembered(name));
         Ok(Self(
-            given
+            settings
                 .map(|setting| (setting.name, setting.value))
                 .chain(variables)
                 .collect(),
         ))
     }
 
-    /// These settings over the files of a checkout. Another work tree of its repository may have
-    /// others, by `includeIf.onbranch` or `config.worktree`.
-    ///
-    /// # Errors
-    ///
-    /// git cannot tell.
+    /// Over the files of a checkout, which may differ between work trees (`includeIf.onbranch`, `config.worktree`).
     pub fn over_files_of(&self, checkout: &GitRepository) -> Result<Self, GitFailed> {
         let of_files =
             listed_settings(&checkout.clone().obeying(&Self::default()), REMEMBERED)?.into_iter();
@@ -226,10 +203,12 @@ impl GitSettings {
         Ok(Self(of_files.chain(self.0.iter().cloned()).collect()))
     }
 
-    /// The variables of this process whose settings git refuses, such as a `GIT_CONFIG_COUNT` that is no number.
+    /// Variables that git refuses, such as a `GIT_CONFIG_COUNT` that is no number.
     pub fn refused_variables(repository: &GitRepository) -> Vec<String> {
-        let is_read = |repository: &GitRepository| listed_settings(repository, REMEMBERED).is_ok();
-        if is_read(repository) || !is_read(&repository.clone().obeying(&Self::default())) {
+        let own_files = repository.clone().obeying(&Self::default());
+        if listed_settings(repository, REMEMBERED).is_ok()
+            || listed_settings(&own_files, REMEMBERED).is_err()
+        {
             return Vec::new();
         }
         user_variables(None)
@@ -242,7 +221,7 @@ impl GitSettings {
 
 pub(crate) struct ListedSetting {
     pub(crate) scope: String,
-    /// In lower case but for what stands between its dots.
+    /// In lower case, except between its dots.
     pub(crate) name: String,
     pub(crate) value: String,
 }
@@ -259,20 +238,19 @@ pub(crate) fn listed_settings(
         "--get-regexp",
         names,
     ];
-    let said = user_setting(repository, &arguments)?;
-    let said = lossy_text(&said);
-    let words: Vec<&str> = said.split('\0').collect();
-    let read = |pair: &[&str]| {
-        let [scope, rest] = pair else { return None };
+    let output = lossy_text(&user_setting(repository, &arguments)?);
+    let words: Vec<&str> = output.split('\0').collect();
+    let mut listed = Vec::new();
+    for pair in words.chunks_exact(2) {
+        let [scope, rest] = pair else { continue };
         let (name, value) = rest.split_once('\n').unwrap_or((rest, "true"));
-        Some(ListedSetting {
+        listed.push(ListedSetting {
             scope: (*scope).to_owned(),
             name: name.to_owned(),
             value: value.to_owned(),
-        })
-    };
-    let mut listed: Vec<ListedSetting> = words.chunks_exact(2).filter_map(read).collect();
-    // The last one is of the git that was asked: omo's own runs no hooks.
+        });
+    }
+    // The last one is omo's own option, with which git runs no hooks.
     let own = listed.iter().rposition(|setting| {
         setting.scope == ENVIRONMENT_SCOPE && setting.name == "core.hookspath"
     });

@@ -1,10 +1,6 @@
-//! The files of a project that count, and one id for what stands in them.
-//!
-//! git is asked which files count, and nothing else: what stands in them is read here, so that no setting, filter or
-//! mark of the repository can show other content than a check finds. What was read is remembered with the times and
-//! sizes of all files; where none of those moved nothing is read and git is not started.
-//!
-//! Without a repository, or without git, files have an id all the same.
+//! Files of a project that count, with one id for their content. git only lists them, and content is read here, so that no
+//! setting, filter or mark of the repository can hide any. Times and sizes are remembered: where none changed, nothing is
+//! read and git is not started. Without a repository, or without git, files have an id too.
 
 mod cache;
 mod content;
@@ -42,50 +38,48 @@ pub use manifest::FileManifest;
 pub use written_files::WrittenFiles;
 
 const LONGEST_READ: Duration = Duration::from_secs(25);
-/// Of a project with more files that cannot be told from what is built there is no id.
+/// More files have no id.
 const MAX_FILES: usize = 500_000;
 const MAX_DEPTH: usize = 8;
 const MAX_RULES_BYTES: u64 = 64 * 1024;
 const MAX_TOLD: usize = 200;
 
-/// Files of a project, with an id for their content: see `WorkFiles::state`.
 #[derive(Clone, Debug)]
 pub struct WorkFiles<'a> {
     root: PathBuf,
     state_home: Option<&'a Path>,
     calls: &'a GitCalls,
-    /// Name of the `FileScope` of the run.
+    /// Of the `FileScope` of the run.
     scope_name: Option<String>,
     scope: OnceCell<Option<FileScope>>,
     unread: OnceLock<Vec<u8>>,
     manifest: RefCell<FileManifest>,
 }
 
-/// Content of the `WorkFiles`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FilesState {
-    /// Id: equal for equal content only.
+    /// Equal for equal content only.
     pub id: String,
-    /// Another one wherever a file was written or moved meanwhile, even if it was put back.
+    /// Differs after any write or move, even one that was undone.
     pub stamps: String,
 }
 
 /// Trust in `mtime` and `ctime`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum TimestampTrust {
-    /// A file whose times and size are the same is the same.
+    /// Same times and size: same file.
     Times,
     /// Everything is read.
     Nothing,
 }
 
-/// Settles which files count in a run that begins, and gives the name that [`WorkFiles::new`] takes.
+/// Settles the files that count in a new run; returns the name for [`WorkFiles::new`].
 pub fn settle_scope(root: &Path, state_home: Option<&Path>, calls: &GitCalls) -> Option<String> {
     let files = WorkFiles::new(root, state_home, calls, None);
     files.present_scope(0)?.keep(state_home?)
 }
 
-/// Patterns of `made_folders`, for a folder without a repository.
+/// For a folder without a repository.
 pub(crate) fn ignore_built(settings: &mut RepositorySettings) {
     for name in left_out_names() {
         settings.ignored.push('\n');
@@ -94,7 +88,7 @@ pub(crate) fn ignore_built(settings: &mut RepositorySettings) {
 }
 
 impl<'a> WorkFiles<'a> {
-    /// Files of a project; `scope` is the name that [`settle_scope`] gave when the run began.
+    /// `scope` is a name of [`settle_scope`].
     pub fn new(
         root: &Path,
         state_home: Option<&'a Path>,
@@ -113,21 +107,20 @@ impl<'a> WorkFiles<'a> {
         }
     }
 
-    /// Content of the files; `None` where that cannot be told.
+    /// `None` without an answer.
     pub fn state(&self) -> Option<FilesState> {
         self.state_at(TimestampTrust::Times, 0, Instant::now() + LONGEST_READ)
     }
 
-    /// Their id without believing the time of any file, and the content of each: a program that has mapped a file into
-    /// its memory can write to it and leave its times as they are. No name comes or goes that way.
+    /// Id and contents without trust in times: a program can write to a mapped file and leave its times. Lists of names
+    /// cannot change that way.
     pub fn exact_id(&self) -> Option<(String, FileManifest)> {
         self.manifest.take();
         let state = self.state_at(TimestampTrust::Nothing, 0, Instant::now() + LONGEST_READ)?;
         Some((state.id, self.manifest.take()))
     }
 
-    /// The path, from the top of the work tree, at which the time ran out: a large file, or a link to much; with its size
-    /// where it is a file.
+    /// Path at which the time ran out, from the top: a large file with its size, or a link to much.
     pub fn unread_path(&self) -> Option<String> {
         const GIB: u64 = 1024 * 1024 * 1024;
         let path = self.unread.get()?;
@@ -145,21 +138,19 @@ impl<'a> WorkFiles<'a> {
         ))
     }
 
-    /// Former place of the work tree, if nothing is there any more.
+    /// Former place of a work tree that is gone.
     pub fn moved_from(&self) -> Option<PathBuf> {
         self.scope()
             .map(FileScope::top)
             .filter(|top| !top.as_os_str().is_empty() && !top.exists())
     }
 
-    /// Paths that git ignores now by a line that no `.gitignore` file had when the run began, from
-    /// the top of the work tree; at most `MAX_TOLD`. `since` is the start of the run.
+    /// Paths that only later `.gitignore` lines ignore, from the top; at most `MAX_TOLD`. `since` is the run's start.
     pub fn newly_ignored(&self, since: Option<Timestamp>) -> Vec<String> {
         self.find_newly_ignored(since).unwrap_or_default()
     }
 
-    /// Leaves some files out, each by its path from the top of the work tree; `false` where nothing was settled when the
-    /// run began, or it cannot be kept.
+    /// Leaves out paths from the top; `false` without a scope, or where it cannot be kept.
     pub fn leave_out(&mut self, paths: Vec<Vec<u8>>, by: LeftOutBy) -> bool {
         let Some(mut scope) = self.scope().cloned() else {
             return false;
@@ -176,19 +167,18 @@ impl<'a> WorkFiles<'a> {
         true
     }
 
-    /// A path of the project, from the top of the work tree.
+    /// From the top of the work tree, of a path of the project.
     pub fn path_from_top(&self, path: &str) -> Option<Vec<u8>> {
         let top = self.scope().map(FileScope::top)?;
         let path = self.root.strip_prefix(top).ok()?.join(path);
         Some(path.into_os_string().into_encoded_bytes())
     }
 
-    /// Name of what was settled.
     pub fn scope_name(&self) -> Option<&str> {
         self.scope_name.as_deref()
     }
 
-    /// Paths that are left out, from the top of the work tree, but for those in folders that hold caches alone.
+    /// Left-out paths from the top, without those in folders of caches.
     pub fn left_out(&self) -> Vec<String> {
         let paths = self
             .scope()
@@ -198,31 +188,32 @@ impl<'a> WorkFiles<'a> {
         paths.filter(|path| !is_cached(path)).collect()
     }
 
-    /// The digest of what stands in the files that are left out.
+    /// Digest of the left-out files.
     pub fn left_out_digest(&self) -> String {
         const MAX_BYTES: u64 = 64 * 1024 * 1024;
         let Some(scope) = self.scope() else {
             return String::new();
         };
-        let content = |path: &Vec<u8>| {
-            let bytes = regular_file::read_beginning(&scope.top().join(path_of(path)), MAX_BYTES);
-            format!("{}\0{}", path_to_text(path), hex_digest(&bytes))
-        };
-        let all: Vec<String> = scope
+        let contents: Vec<String> = scope
             .left_out(&BTreeSet::new())
             .iter()
-            .map(content)
+            .map(|path| {
+                let bytes =
+                    regular_file::read_beginning(&scope.top().join(path_of(path)), MAX_BYTES);
+                format!("{}\0{}", path_to_text(path), hex_digest(&bytes))
+            })
             .collect();
-        if all.is_empty() {
+        if contents.is_empty() {
             String::new()
         } else {
-            hex_digest(all.join("\n").as_bytes())
+            hex_digest(contents.join("\n").as_bytes())
         }
     }
 
     fn scope(&self) -> Option<&FileScope> {
-        let load = || FileScope::load(self.state_home?, self.scope_name.as_deref()?);
-        self.scope.get_or_init(load).as_ref()
+        self.scope
+            .get_or_init(|| FileScope::load(self.state_home?, self.scope_name.as_deref()?))
+            .as_ref()
     }
 
     fn inner_files(&self, path: &[u8], top: &Path) -> Self {
@@ -249,34 +240,39 @@ impl<'a> WorkFiles<'a> {
             return None;
         }
         let memory = FilesCache::open(&self.root, self.state_home?)?;
-        let remembered = memory.read().filter(|it| it.scope == self.scope_name);
-        let found = match (remembered, trust) {
-            (Some(it), TimestampTrust::Times) if it.is_unchanged() => it,
-            (Some(it), TimestampTrust::Nothing) if it.is_list_unchanged() => {
-                read_again(it, deadline, &self.unread, &mut self.manifest.borrow_mut())?
-            }
+        let cached = memory
+            .read()
+            .filter(|cached| cached.scope == self.scope_name);
+        let files = match (cached, trust) {
+            (Some(cached), TimestampTrust::Times) if cached.is_unchanged() => cached,
+            (Some(cached), TimestampTrust::Nothing) if cached.is_list_unchanged() => read_again(
+                cached,
+                deadline,
+                &self.unread,
+                &mut self.manifest.borrow_mut(),
+            )?,
             (before, TimestampTrust::Times) => {
                 self.read_anew(&memory, before.as_ref(), depth, deadline)?
             }
             (_, TimestampTrust::Nothing) => self.read_anew(&memory, None, depth, deadline)?,
         };
         drop(memory);
-        self.with_inner(found, trust, depth, deadline)
+        self.with_inner(files, trust, depth, deadline)
     }
 
     fn with_inner(
         &self,
-        found: CachedFiles,
+        files: CachedFiles,
         trust: TimestampTrust,
         depth: usize,
         deadline: Instant,
     ) -> Option<FilesState> {
-        let top = found.top();
+        let top = files.top();
         let mut state = FilesState {
-            id: found.id,
-            stamps: found.stamps,
+            id: files.id,
+            stamps: files.stamps,
         };
-        for path in found.inner.iter().map(|path| text_to_path(path)) {
+        for path in files.inner.iter().map(|path| text_to_path(path)) {
             let at = top.join(path_of(&path));
             let is_empty = fs::read_dir(&at).map_or(true, |mut entries| entries.next().is_none());
             let inner = if is_empty {
@@ -322,14 +318,13 @@ impl<'a> WorkFiles<'a> {
             }
         }
         let mut files: Vec<Vec<u8>> = listed.files.difference(&listed.inner).cloned().collect();
-        let ignored = |folders: &[u8]| {
+        let folders = file_stamps::list_folders(&asked.top, &files, |folders| {
             let mut ignored = asked.ignored_folders(folders)?;
             ignored.extend(list(
                 parts(folders).filter(|path| listed.inner.contains(*path)),
             ));
             Some(ignored)
-        };
-        let folders = file_stamps::list_folders(&asked.top, &files, ignored);
+        });
         add_own_rules(
             &asked.top,
             &mut files,
@@ -375,10 +370,10 @@ impl<'a> WorkFiles<'a> {
         memory.keep(remembered, &entries_to_bytes(&read, since))
     }
 
-    /// Looks at the work tree that the project lies in; at the project alone where that is none, or ignores it.
+    /// Lists the work tree around the project; the project alone where there is none, or it is ignored.
     fn lister<'b>(&'b self, memory: &FilesCache, depth: usize) -> Option<FileLister<'b>> {
         let scope = self.scope();
-        // A lost scope: then nothing is known of these files.
+        // Without the settled scope nothing is known of these files.
         if self.scope_name.is_some() && scope.is_none() {
             return None;
         }
@@ -392,25 +387,15 @@ impl<'a> WorkFiles<'a> {
             None if depth == 0 => GitWorktree::find(&self.root),
             None => GitWorktree::at(&self.root),
         };
-        let of_tree = |tree: GitWorktree| {
-            let live = || RepositorySettings::read(&tree, self.calls);
-            let settings = scope.map_or_else(live, |scope| scope.settings.clone());
+        let around = tree.and_then(|tree| {
+            let settings = match scope {
+                Some(scope) => scope.settings.clone(),
+                None => RepositorySettings::read(&tree, self.calls),
+            };
             FileLister::new(tree.top.clone(), Some(tree), memory, settings, self.calls)
-        };
-        let around = tree.and_then(of_tree);
-        let ignores_project = |asked: &FileLister| {
-            let path = self
-                .root
-                .strip_prefix(&asked.top)
-                .map(|path| path.as_os_str().as_encoded_bytes().to_vec());
-            let path = path.unwrap_or_default();
-            !path.is_empty()
-                && asked
-                    .ignored_folders(&list([&path]))
-                    .is_some_and(|it| !it.is_empty())
-        };
+        });
         let is_settled = settled_top.is_some();
-        if let Some(asked) = around.filter(|asked| is_settled || !ignores_project(asked)) {
+        if let Some(asked) = around.filter(|asked| is_settled || !self.is_ignored_by(asked)) {
             return Some(asked);
         }
         let mut settings = scope
@@ -428,6 +413,18 @@ impl<'a> WorkFiles<'a> {
         )
     }
 
+    fn is_ignored_by(&self, asked: &FileLister) -> bool {
+        let path = self
+            .root
+            .strip_prefix(&asked.top)
+            .map(|path| path.as_os_str().as_encoded_bytes())
+            .unwrap_or_default();
+        !path.is_empty()
+            && asked
+                .ignored_folders(&list([path]))
+                .is_some_and(|ignored| !ignored.is_empty())
+    }
+
     /// `FileScope` of this moment.
     fn present_scope(&self, depth: usize) -> Option<FileScope> {
         let memory = FilesCache::open(&self.root, self.state_home?)?;
@@ -440,8 +437,11 @@ impl<'a> WorkFiles<'a> {
         }
         let mut scope = FileScope::new(&asked.top, tree.is_some(), settings);
         scope.set_tracked(listed.tracked.iter().map(Vec::as_slice));
-        let is_absent = |path: &&[u8]| asked.top.join(path_of(path)).symlink_metadata().is_err();
-        scope.set_absent(listed.unwatched.iter().map(Vec::as_slice).filter(is_absent));
+        let absent = listed
+            .unwatched
+            .iter()
+            .filter(|path| asked.top.join(path_of(path)).symlink_metadata().is_err());
+        scope.set_absent(absent.map(Vec::as_slice));
         for path in listed.files.iter().filter(|path| is_rules(path)) {
             scope.rules.insert(
                 path_to_text(path),
@@ -481,32 +481,32 @@ impl<'a> WorkFiles<'a> {
             &["check-ignore", "-v", "-z", "--no-index", "--stdin"],
             &paths,
         )?;
-        let mut found: Vec<String> = rules
+        let mut newly_ignored: Vec<String> = rules
             .iter()
             .flat_map(|rules| rules.iter())
-            .flat_map(|it| no_longer_as_written(&asked.top, it))
+            .flat_map(|rule| no_longer_as_written(&asked.top, rule))
             .collect();
-        found.truncate(MAX_TOLD);
+        newly_ignored.truncate(MAX_TOLD);
         let fields: Vec<&[u8]> = said.split(|byte| *byte == 0).collect();
         // File and line of the rule, its pattern, and its path.
         for fields in fields.chunks_exact(4) {
             let [source, _, pattern, path] = fields else {
                 continue;
             };
-            if !is_rules(source) || found.len() == MAX_TOLD {
+            if !is_rules(source) || newly_ignored.len() == MAX_TOLD {
                 continue;
             }
             let pattern = lossy_text(pattern);
             let is_old = match rules.and_then(|rules| rules.get(&path_to_text(source))) {
                 Some(rules) => rules.lines().any(|line| line.trim_end() == pattern),
-                // Nothing was settled about one that ignores itself. The time of its last change cannot be set back.
+                // For a file that ignores itself: the time of its last change cannot be set back.
                 None => since.is_some_and(|since| is_older(&asked.top, source, since)),
             };
             if !is_old {
-                found.push(lossy_text(path));
+                newly_ignored.push(lossy_text(path));
             }
         }
-        Some(found)
+        Some(newly_ignored)
     }
 }
 
@@ -515,7 +515,6 @@ fn is_older(top: &Path, path: &[u8], since: Timestamp) -> bool {
     stamp.is_some_and(|stamp| file_stamps::is_stamp_settled(&stamp, since))
 }
 
-/// A path of a `.gitignore`.
 fn is_rules(path: &[u8]) -> bool {
     path == b".gitignore" || path.ends_with(b"/.gitignore")
 }
@@ -524,22 +523,21 @@ fn read_rules(path: &Path) -> String {
     lossy_text(&regular_file::read_beginning(path, MAX_RULES_BYTES))
 }
 
-/// The lines of a `.gitignore` that are neither empty nor a comment.
+/// Lines of a `.gitignore`, without empty ones and comments.
 fn rules_in(text: &str) -> impl Iterator<Item = &str> {
     text.lines()
         .map(str::trim_end)
         .filter(|line| !line.is_empty() && !line.starts_with('#'))
 }
 
-/// The lines of a `.gitignore` that brought files back, and were taken out of it; and that those which are left stand in
-/// another order, since the last one that matches decides.
+/// Lines of a `.gitignore` that brought files back and are gone, and a note where the others stand in another order: the
+/// last matching one decides.
 fn no_longer_as_written(top: &Path, (source, before): (&String, &String)) -> Vec<String> {
     let now = read_rules(&top.join(path_of(&text_to_path(source))));
     let (old, new): (HashSet<&str>, HashSet<&str>) =
         (rules_in(before).collect(), rules_in(&now).collect());
-    let is_gone = |line: &&str| line.starts_with('!') && !new.contains(line);
     let gone = rules_in(before)
-        .filter(is_gone)
+        .filter(|line| line.starts_with('!') && !new.contains(line))
         .map(|line| format!("what `{line}` in {source} had brought back"));
     let left = rules_in(before).filter(|line| new.contains(line));
     let is_reordered = !left.eq(rules_in(&now).filter(|line| old.contains(line)));
@@ -548,16 +546,17 @@ fn no_longer_as_written(top: &Path, (source, before): (&String, &String)) -> Vec
     gone.chain(reordered).collect()
 }
 
-/// A file that says what is ignored counts, even where it ignores itself.
+/// A `.gitignore` counts, even where it ignores itself.
 fn add_own_rules(top: &Path, files: &mut Vec<Vec<u8>>, folders: &[Vec<u8>]) {
     let own = folders.iter().map(|folder| match folder.as_slice() {
         b"." => b".gitignore".to_vec(),
         folder => [folder, b"/.gitignore"].concat(),
     });
-    let is_new = |path: &Vec<u8>| {
-        files.binary_search(path).is_err() && top.join(path_of(path)).symlink_metadata().is_ok()
-    };
-    let mut own: Vec<_> = own.filter(is_new).collect();
+    let mut own: Vec<_> = own
+        .filter(|path| {
+            files.binary_search(path).is_err() && top.join(path_of(path)).symlink_metadata().is_ok()
+        })
+        .collect();
     files.append(&mut own);
     files.sort_unstable();
 }
@@ -574,7 +573,7 @@ fn read_again(
     Some(remembered)
 }
 
-/// Cache entries: path, stamp and digest. A file changed a moment ago is left out.
+/// Path, stamp and digest of each file, without those that changed a moment ago.
 fn entries_to_bytes(entries: &[FileEntry], since: Timestamp) -> Vec<u8> {
     let mut bytes = Vec::new();
     for entry in entries.iter().filter(|entry| !entry.leads_outside) {

@@ -1,8 +1,5 @@
-//! The worktree of a group: where it lies, what it is called, and how it comes and goes.
-//!
-//! Each group of a run has a worktree and a branch of its own. Nothing that was ever written in one is
-//! lost: before it goes, everything that it alone holds is kept below `refs/omo/keep` (`rescue`).
-//! Every step can be repeated after an end at any point.
+//! Worktrees of groups, each with a branch of its own. Nothing is lost: what a worktree alone holds is kept below
+//! `refs/omo/keep` before it goes (`rescue`). Every step can be repeated after an end at any point.
 
 mod checkout;
 mod create;
@@ -35,16 +32,15 @@ pub use moved::follow_renamed_folder;
 pub use remove::{WorktreeRemoval, carry_out_removal, discard_worktree, prepare_removal};
 pub use rescue::RescuedWork;
 
-/// Parent of the worktrees, from the top of the repository: the one folder below `.claude` in which
-/// a client may write without being asked.
+/// From the top of the repository: the one folder below `.claude` that a client may write to without a question.
 const FOLDER: &str = ".claude/worktrees";
 static USER_FOLDER: OnceLock<PathBuf> = OnceLock::new();
 const BRANCHES: &str = "omo";
 pub(crate) const KEEP_FOLDER: &str = "refs/omo/keep";
 const MAX_NAME: usize = 80;
-/// Mark in git's folder of a whole worktree: its owner.
+/// Owner of a whole worktree, in git's folder of it.
 const READY: &str = "omo-ready";
-/// Mark there of a begun removal: everything in it is kept elsewhere.
+/// Mark of a begun removal, in git's folder: everything is kept elsewhere.
 const REMOVING: &str = "omo-removing";
 
 const fn copy_options(kind: CopyKind<'_>) -> CopyOptions<'_> {
@@ -56,97 +52,58 @@ const fn copy_options(kind: CopyKind<'_>) -> CopyOptions<'_> {
     }
 }
 
-/// Failure of an operation on a worktree, such as `git worktree add`. Nothing is lost by any of
-/// these.
+/// Nothing is lost by any of these.
 #[derive(Debug, Error)]
 pub enum WorktreeError {
-    /// The name of a run or group that would be none of a folder and a branch.
     #[error(
         "{name:?} cannot be part of the name of a branch and a folder; use letters, digits, `-`, `_` and single dots"
     )]
-    InvalidName {
-        /// The name.
-        name: String,
-    },
-    /// The commit to begin with is not there.
+    InvalidName { name: String },
     #[error("there is no commit {commit} in this repository")]
     UnknownBase {
         /// Given text.
         commit: String,
     },
-    /// Something else lies where the worktree belongs.
     #[error("{} is there already, and is not this group's worktree; move it away", path.display())]
-    Taken {
-        /// Path of the place.
-        path: PathBuf,
-    },
+    Taken { path: PathBuf },
     /// The branch has commits of its own, and no worktree.
     #[error("the branch {branch} is there already, at {commit}; rename or delete it")]
-    BranchExists {
-        /// The branch.
-        branch: String,
-        /// Commit of the branch.
-        commit: String,
-    },
-    /// Ignored files, or files kept elsewhere, that could not be saved.
+    BranchExists { branch: String, commit: String },
+    /// Ignored or moved files could not be saved.
     #[error("{} is kept: {} in it could not be saved elsewhere", path.display(), what.join(", "))]
     Unsaved {
-        /// The worktree.
         path: PathBuf,
-        /// The paths in it.
+        /// Paths in it.
         what: Vec<String>,
     },
-    /// A process works there.
     #[error("{} is kept: process {process} works in it", path.display())]
-    InUse {
-        /// The worktree.
-        path: PathBuf,
-        /// One of the processes.
-        process: u32,
-    },
-    /// A change after its removal was prepared.
+    InUse { path: PathBuf, process: u32 },
+    /// Changed after its removal was prepared.
     #[error("{} is kept: it changed a moment ago; try again", path.display())]
-    Changed {
-        /// The worktree.
-        path: PathBuf,
-    },
-    /// A work tree of the user has the branch checked out.
+    Changed { path: PathBuf },
     #[error(
         "{branch} stays, since {folder} has it checked out; once that tree needs it no longer: \
          git -C {} switch --detach && git branch -D {branch}",
         quote_argument(folder)
     )]
     CheckedOut {
-        /// The branch.
         branch: String,
-        /// The top of the work tree.
+        /// Top of that work tree.
         folder: String,
     },
-    /// A worktree that is still there after its removal.
     #[error("{} is still there after its removal; something writes to it", path.display())]
-    StillThere {
-        /// The worktree.
-        path: PathBuf,
-    },
-    /// A step of git failed.
+    StillThere { path: PathBuf },
     #[error(transparent)]
     Git(#[from] GitFailed),
-    /// Files could not be copied.
     #[error(transparent)]
     Copy(#[from] CopyError),
-    /// A file could not be read or written.
     #[error("{}: {error}", path.display())]
-    File {
-        /// Path of the file.
-        path: PathBuf,
-        /// Error of the system.
-        error: io::Error,
-    },
+    File { path: PathBuf, error: io::Error },
 }
 
-/// From now on new worktrees are made in this folder, which is absolute.
+/// New worktrees lie in this absolute folder from now on.
 pub fn use_worktree_folder(folder: PathBuf) {
-    // A process reads the settings of its user once.
+    // A process reads its user's settings once.
     let _ = USER_FOLDER.set(folder);
 }
 
@@ -157,7 +114,7 @@ fn worktree_folder(repository: &GitRepository) -> PathBuf {
         .unwrap_or_else(|| repository.top().join(FOLDER))
 }
 
-/// The branch whose name leaves no room for those of groups; `None` where there is none of that name.
+/// A branch `omo`, which leaves no room for those of groups.
 pub fn blocking_branch(repository: &GitRepository) -> Result<Option<String>, GitFailed> {
     Ok(repository
         .commit_of(&format!("refs/heads/{BRANCHES}"))?
@@ -169,7 +126,7 @@ fn file_error(path: &Path) -> impl FnOnce(io::Error) -> WorktreeError {
     |error| WorktreeError::File { path, error }
 }
 
-/// A group of a run, by names that a folder and a branch can contain: see `is_worker_name`.
+/// Names of a run and a group that a folder and a branch can contain: see `is_worker_name`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct WorkerName {
@@ -178,11 +135,7 @@ pub struct WorkerName {
 }
 
 impl WorkerName {
-    /// Letters, digits, `-`, `_` and dots where git takes them in the name of a branch, and at most 80 of them.
-    ///
-    /// # Errors
-    ///
-    /// Another name is refused.
+    /// At most 80 letters, digits, `-`, `_` and dots, as in names of branches.
     pub fn new(run: &str, group: &str) -> Result<Self, WorktreeError> {
         for name in [run, group] {
             if !is_worker_name(name) {
@@ -197,33 +150,31 @@ impl WorkerName {
         })
     }
 
-    /// Group id.
     pub fn worker(&self) -> &str {
         &self.worker
     }
 
-    /// Branch as the user calls it, such as `omo/RUN/GROUP`.
+    /// `omo/RUN/GROUP`.
     pub fn branch(&self) -> String {
         format!("{BRANCHES}/{}/{}", self.run, self.worker)
     }
 
-    /// Full name of the branch, such as `refs/heads/omo/RUN/GROUP`.
+    /// `refs/heads/omo/RUN/GROUP`.
     pub fn branch_reference(&self) -> String {
         format!("refs/heads/{}", self.branch())
     }
 
-    /// Reference that keeps all that its worktree alone held.
+    /// `refs/omo/keep/RUN/GROUP`.
     pub fn keep_reference(&self) -> String {
         format!("{KEEP_FOLDER}/{}/{}", self.run, self.worker)
     }
 
-    /// Content of `READY`: two groups may have the same folder's name.
+    /// Content of `READY`: two groups may have one folder name.
     fn owner_text(&self) -> String {
         format!("{}\n{}\n", self.run, self.worker)
     }
 
-    /// Path of its worktree. An existing one stays in place, whichever folder its user sets
-    /// meanwhile.
+    /// Path of its worktree; an existing one stays in place under other settings.
     pub fn path(&self, repository: &GitRepository) -> PathBuf {
         let folder = worktree_folder(repository);
         // `.claude` may be a link, and processes are found by the real paths of their folders.
@@ -240,10 +191,10 @@ impl WorkerName {
 
     /// Path of its whole worktree, as git knows it; `None` for a name of another form.
     fn known_path(&self, repository: &GitRepository) -> Option<PathBuf> {
-        let is_own = |folder: &PathBuf| {
+        let git_folder = git_folders(repository).find(|folder| {
             fs::read_to_string(folder.join(READY)).is_ok_and(|owner| owner == self.owner_text())
-        };
-        let noted = noted_place(&git_folders(repository).find(is_own)?);
+        })?;
+        let noted = noted_place(&git_folder);
         let place = noted.parent().filter(|place| place.is_absolute())?;
         let is_there =
             place.file_name()? == self.folder_name().as_str() && place.parent()?.is_dir();
@@ -251,12 +202,11 @@ impl WorkerName {
     }
 }
 
-/// A name that a folder and a branch can contain: git refuses `a..b`, `a.` and `a.lock`, and an
-/// option begins with `-`.
+/// A name for a folder and a branch: git refuses `a..b`, `a.` and `a.lock`, and an option begins with `-`.
 pub fn is_worker_name(name: &str) -> bool {
-    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.');
     let is_lock = name.to_ascii_lowercase().ends_with(".lock");
-    name.bytes().all(is_plain)
+    name.bytes()
+        .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.'))
         && !name.is_empty()
         && name.len() <= MAX_NAME
         && !name.starts_with(['-', '.'])
@@ -265,11 +215,10 @@ pub fn is_worker_name(name: &str) -> bool {
         && !is_lock
 }
 
-/// git's own folder of the worktree at a path: what the worktree says of itself does not count, since
-/// the worker there can write it. `None` where git knows of no worktree there.
+/// git's own folder of the worktree at a path, as the repository knows it: a worker can write what the worktree says.
 pub(crate) fn git_folder_of(repository: &GitRepository, path: &Path) -> Option<PathBuf> {
     let dot = path.join(".git");
-    // A folder above it may be a link, which git does not write down.
+    // A folder above may be a link, which git does not write down.
     let real = path.parent().and_then(|above| {
         Some(
             above
@@ -280,18 +229,16 @@ pub(crate) fn git_folder_of(repository: &GitRepository, path: &Path) -> Option<P
         )
     });
     let is_dot = |place: &Path| place == dot || real.as_deref() == Some(place);
-    let is_of_path = |folder: &PathBuf| {
+    git_folders(repository).find(|folder| {
         let place = noted_place(folder);
         // The user's settings may have git note the place relative to that folder.
-        let lies_there = || {
-            folder
-                .join(&place)
-                .canonicalize()
-                .is_ok_and(|found| is_dot(&found))
-        };
-        is_dot(&place) || (place.is_relative() && lies_there())
-    };
-    git_folders(repository).find(is_of_path)
+        is_dot(&place)
+            || place.is_relative()
+                && folder
+                    .join(&place)
+                    .canonicalize()
+                    .is_ok_and(|real_place| is_dot(&real_place))
+    })
 }
 
 fn git_folders(repository: &GitRepository) -> impl Iterator<Item = PathBuf> + use<> {
@@ -302,7 +249,7 @@ fn git_folders(repository: &GitRepository) -> impl Iterator<Item = PathBuf> + us
     folders.map(|entry| entry.path())
 }
 
-/// Path of the `.git` of a worktree, as git has written it down; empty where it has not.
+/// Path of the `.git` of a worktree, as git has noted it; empty for none.
 fn noted_place(folder: &Path) -> PathBuf {
     PathBuf::from(
         fs::read_to_string(folder.join("gitdir"))
@@ -311,19 +258,18 @@ fn noted_place(folder: &Path) -> PathBuf {
     )
 }
 
-/// The `.git` in the folder of a worktree.
+/// `.git` in the folder of a worktree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum DotGit {
-    /// A link to git's own folder of the worktree.
+    /// It leads to git's own folder of the worktree.
     Own,
-    /// There is none.
     Missing,
-    /// A link elsewhere, or a folder that git did not make.
+    /// It leads elsewhere, or git did not make it.
     Foreign,
 }
 
 pub(crate) fn dot_git(path: &Path, git_folder: &Path) -> DotGit {
-    let is_folder = path.symlink_metadata().is_ok_and(|found| found.is_dir());
+    let is_folder = path.symlink_metadata().is_ok_and(|meta| meta.is_dir());
     let dot = path.join(".git").symlink_metadata();
     match dot {
         _ if path.is_symlink() => DotGit::Foreign,
@@ -335,8 +281,7 @@ pub(crate) fn dot_git(path: &Path, git_folder: &Path) -> DotGit {
     }
 }
 
-/// A worktree of this worker, by `READY` in git's folder of it, or by its branch where it is not
-/// whole.
+/// By `READY`, or by the branch of a worktree that is not whole.
 fn belongs_to(git_folder: &Path, name: &WorkerName) -> bool {
     let owner = fs::read_to_string(git_folder.join(READY));
     owner.map_or_else(
@@ -345,8 +290,7 @@ fn belongs_to(git_folder: &Path, name: &WorkerName) -> bool {
     )
 }
 
-/// Takes away the locks in a group's worktree, and of its branch, that an interrupted git has left. Only where no
-/// process works there.
+/// Removes locks that a killed git left in a worktree and of its branch; only where no process works there.
 fn clear_locks(repository: &GitRepository, name: &WorkerName, folder: &Path) {
     for lock in ["index.lock", "HEAD.lock", "ORIG_HEAD.lock"] {
         // A lock that stays is named by the git that needs it.
@@ -355,7 +299,7 @@ fn clear_locks(repository: &GitRepository, name: &WorkerName, folder: &Path) {
     clear_lock_of_branch(repository, name);
 }
 
-/// As [`clear_locks`], where there is no worktree any more.
+/// [`clear_locks`] without a worktree.
 fn clear_lock_of_branch(repository: &GitRepository, name: &WorkerName) {
     let _ = fs::remove_file(
         repository
@@ -364,7 +308,7 @@ fn clear_lock_of_branch(repository: &GitRepository, name: &WorkerName) {
     );
 }
 
-/// The branch that is checked out in a worktree, as its user calls it; `None` where it is a commit.
+/// Checked-out branch, such as `main`; `None` for a commit.
 pub(crate) fn branch_of_worktree(
     repository: &GitRepository,
     path: &Path,
@@ -384,7 +328,7 @@ pub(crate) fn branch_of_worktree(
     head.strip_prefix("refs/heads/").map(str::to_owned)
 }
 
-/// Refuses a branch that a work tree has checked out: without it that tree would stand on no commit.
+/// Refuses a checked-out branch: without it that work tree would stand on no commit.
 fn refuse_checked_out(repository: &GitRepository, name: &WorkerName) -> Result<(), WorktreeError> {
     match repository
         .checkouts(&name.branch_reference())?

@@ -1,7 +1,5 @@
-//! The files of a project now, and which of them are not as they were, repository by repository.
-//!
-//! git looks through a folder of omo's own (`ScratchTree`): nothing that a repository's settings name is run, and neither
-//! its index nor its objects are written.
+//! Present files of a project, and changed ones, repository by repository. git looks through a folder of omo's own
+//! (`ScratchTree`): it runs nothing of a repository's settings, and writes neither index nor objects.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -65,14 +63,14 @@ impl RepositoryView<'_> {
 #[derive(Default)]
 pub(super) struct ProjectFiles<'a> {
     pub(super) present: BTreeSet<PathBuf>,
-    /// Changed files, each as it was; `None` for a new one.
+    /// With the base file; `None` for a new one.
     pub(super) changed: BTreeMap<PathBuf, Option<BaseFile>>,
     repositories: Vec<RepositoryView<'a>>,
 }
 
 #[derive(Default)]
 struct InnerRepositories {
-    /// Present repositories, each with its commit; `None` without one.
+    /// Present ones, with their commits.
     now: BTreeMap<PathBuf, Option<String>>,
     changed: BTreeMap<PathBuf, Option<String>>,
 }
@@ -104,12 +102,11 @@ impl<'a> ProjectFiles<'a> {
         (folder, calls): (ScratchFolder, &'a GitCalls),
         depth: usize,
     ) -> Result<(), BaseError> {
-        let failed = |step: &str| GitFailed::new(step, &tree.top);
         let scratch = base.open_scratch(tree, folder.state_home, calls, folder.parts);
-        let mut scratch = scratch.ok_or_else(|| failed("config"))?;
+        let mut scratch = scratch.ok_or_else(|| GitFailed::new("config", &tree.top))?;
         scratch
             .record_index()
-            .ok_or_else(|| failed("update-index"))?;
+            .ok_or_else(|| GitFailed::new("update-index", &tree.top))?;
         scratch.add_object_folders(base.objects());
         let repository = RepositoryView {
             scratch,
@@ -129,7 +126,7 @@ impl<'a> ProjectFiles<'a> {
         let inner = self.list(&repository, at, base)?;
         self.repositories.push(repository);
         for (path, commit) in inner.now.iter().filter(|_| depth < MAX_DEPTH) {
-            // One that is not checked out has no files on either side.
+            // Without a checkout there are no files on either side.
             let Some(within) = GitWorktree::at(&tree.top.join(path)) else {
                 continue;
             };
@@ -157,7 +154,7 @@ impl<'a> ProjectFiles<'a> {
             "--no-abbrev",
             base.name(),
         ];
-        // git takes its time for each of them where there are many files.
+        // Each takes its time where there are many files.
         let (listed, new, differing) = thread::scope(|scope| {
             let new = scope.spawn(|| {
                 repository.git(&["ls-files", "-z", "--others", "--exclude-standard"], &[])
@@ -166,19 +163,14 @@ impl<'a> ProjectFiles<'a> {
             let differing = is_compared.then(|| scope.spawn(|| repository.git(&compare, &[])));
             let listed = repository.git(&["ls-files", "-z", "--stage"], &[]);
             let listed = listed.map(|listed| self.add_present(&listed, at, &mut inner));
-            let result = |thread: ScopedJoinHandle<_>, command: &str| {
-                thread
-                    .join()
-                    .unwrap_or_else(|_| Err(repository.failure_of(&[command])))
-            };
             (
                 listed,
-                result(new, "ls-files"),
-                differing.map(|thread| result(thread, "diff-index")),
+                joined(new, repository, "ls-files"),
+                differing.map(|thread| joined(thread, repository, "diff-index")),
             )
         });
         listed?;
-        // All that is new is in the index but for repositories without a commit, which are listed as folders.
+        // All new files are in the index, except for repositories without a commit, which are listed as folders.
         let new = new?;
         let new = folders(&new);
         inner.now.extend(
@@ -190,8 +182,9 @@ impl<'a> ProjectFiles<'a> {
             self.add_changed(&differing?, at, &mut inner)
                 .ok_or_else(|| repository.failure_of(&compare))?;
         } else {
-            let all = self.present.iter().filter(|path| path.starts_with(at));
-            self.changed.extend(all.map(|path| (path.clone(), None)));
+            let present = self.present.iter().filter(|path| path.starts_with(at));
+            self.changed
+                .extend(present.map(|path| (path.clone(), None)));
         }
         Ok(inner)
     }
@@ -225,7 +218,6 @@ impl<'a> ProjectFiles<'a> {
             if !is_plain(&path) {
                 continue;
             }
-            let is_submodule = |entry: &GitEntry| entry.mode == SUBMODULE;
             let (was_inner, was) = changed.before.map_or((None, None), |was| {
                 if is_submodule(&was) {
                     (Some(was.object), None)
@@ -248,4 +240,18 @@ impl<'a> ProjectFiles<'a> {
         }
         Some(())
     }
+}
+
+fn joined(
+    thread: ScopedJoinHandle<Result<Vec<u8>, GitFailed>>,
+    repository: &RepositoryView,
+    command: &str,
+) -> Result<Vec<u8>, GitFailed> {
+    thread
+        .join()
+        .unwrap_or_else(|_| Err(repository.failure_of(&[command])))
+}
+
+fn is_submodule(entry: &GitEntry) -> bool {
+    entry.mode == SUBMODULE
 }

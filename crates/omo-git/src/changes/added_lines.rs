@@ -1,4 +1,4 @@
-//! The lines that a task added, read from git's own difference of two snapshots.
+//! Added lines of a task, from git's difference of two snapshots.
 
 use super::{TreeSnapshot, is_omo_path};
 use crate::snapshots::Snapshots;
@@ -6,19 +6,18 @@ use crate::tree_path::relative_path;
 
 const MAX_LINE_BYTES: usize = 2_000;
 
-/// A line that is there now and was not before: `+` in a patch.
+/// `+` in a patch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AddedLine {
-    /// The file's path, as that of a [`super::PathChange`]. Characters that end a line or a quotation are written as
-    /// git writes them, with `\`.
+    /// As [`super::PathChange::path`], with git's escapes (`\`) for ends of lines and quotation marks.
     pub file: String,
-    /// Line number in the present file, from 1.
+    /// From 1.
     pub line: usize,
-    /// Text without its line end. Bytes that are no UTF-8 are `U+FFFD`.
+    /// Without line end; no UTF-8 is `U+FFFD`.
     pub text: String,
 }
 
-/// The lines that were added between two snapshots: kept as git said them, and read one by one.
+/// Kept as git's patch, and read line by line.
 #[derive(Clone, Debug)]
 pub struct AddedLines {
     patch: Vec<u8>,
@@ -27,7 +26,7 @@ pub struct AddedLines {
 }
 
 impl AddedLines {
-    /// Each of them, the files in git's order.
+    /// In git's order of files.
     pub fn iter(&self) -> impl Iterator<Item = AddedLine> {
         let own: Vec<&str> = self.own.iter().map(String::as_str).collect();
         parse_patch(&self.patch).filter_map(move |line| {
@@ -38,14 +37,11 @@ impl AddedLines {
 }
 
 impl Snapshots<'_> {
-    /// The lines that were added between two snapshots; `None` where that cannot be told, because the difference is too
-    /// large, for example.
-    ///
-    /// A line that was changed is an added one; a file that was only moved has none. Left out are files that git takes for
-    /// binary, submodules and omo's own files.
+    /// Lines added between two snapshots: a changed line counts, a moved file, a binary file, a submodule and omo's own files
+    /// do not. `None` for a difference that is too large, for example.
     pub fn added_lines(&self, before: &TreeSnapshot, now: &TreeSnapshot) -> Option<AddedLines> {
         const PATCH: [&str; 13] = [
-            // Names of other languages are not spelt out in numbers.
+            // Names of other languages stay as they are.
             "-c",
             "core.quotePath=false",
             "diff-tree",
@@ -85,8 +81,7 @@ fn parse_patch(patch: &[u8]) -> impl Iterator<Item = AddedLine> {
 }
 
 impl PatchReader {
-    /// Takes the next line of the patch. What a line is goes by how many were announced: an added line that begins
-    /// with `++` looks like the name of a file.
+    /// By the announced numbers of lines: an added one that begins with `++` looks like the name of a file.
     fn read(&mut self, line: &[u8]) -> Option<AddedLine> {
         match (line.split_first(), self.left) {
             (Some((b'-', _)), (removed @ 1.., _)) => self.left.0 = removed - 1,
@@ -126,7 +121,7 @@ impl PatchReader {
     }
 }
 
-/// Numbers of `@@ -5,2 +6,3 @@`: the count of removed lines, and the range of the added ones.
+/// Numbers of `@@ -5,2 +6,3 @@`: removed lines, and range of the added ones.
 fn parse_hunk_header(line: &[u8]) -> Option<(usize, (usize, usize))> {
     let line = std::str::from_utf8(
         line.strip_prefix(b"@@ -")?

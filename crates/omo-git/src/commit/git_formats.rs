@@ -29,15 +29,16 @@ pub(super) fn message_with(message: &str, trailers: &[(&str, &str)]) -> String {
 }
 
 fn is_trailer(line: &str) -> bool {
-    let is_word = |name: &str| {
-        name.bytes()
-            .all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
-    };
-    line.split_once(": ")
-        .is_some_and(|(name, value)| !name.is_empty() && is_word(name) && !value.trim().is_empty())
+    line.split_once(": ").is_some_and(|(name, value)| {
+        !name.is_empty()
+            && name
+                .bytes()
+                .all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
+            && !value.trim().is_empty()
+    })
 }
 
-/// A list of paths from the top, as git reads it from a file: each means itself, whatever letters it has.
+/// Literal paths from the top, with NUL.
 pub(super) fn pathspec_list(names: &[TreePath]) -> Vec<u8> {
     names
         .iter()
@@ -49,7 +50,7 @@ pub(super) fn pathspec_list(names: &[TreePath]) -> Vec<u8> {
 struct TraceEvent {
     #[serde(rename = "event")]
     kind: String,
-    /// A git that this one started has a longer one, with a slash.
+    /// With a slash in a git that this one started.
     sid: String,
     child_id: Option<i64>,
     hook_name: Option<String>,
@@ -58,17 +59,14 @@ struct TraceEvent {
     argv: Vec<String>,
 }
 
-/// A program that git started for a commit and that failed.
+/// A program that git started for a commit.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum FailedChild {
-    /// A hook.
     Hook {
-        /// Hook name.
         hook: String,
-        /// Exit status; negative where it could not be started.
+        /// Negative where it could not be started.
         status: i64,
     },
-    /// The program that signs.
     Signing,
 }
 
@@ -96,13 +94,12 @@ pub(super) fn failed_child(trace: &[u8]) -> Option<FailedChild> {
     None
 }
 
-/// Arguments of a program that signs: `ssh-keygen -Y sign`, `gpg -bsau KEY`.
+/// `ssh-keygen -Y sign`, or `gpg -bsau KEY`.
 fn is_signing(arguments: &[String]) -> bool {
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     words.windows(2).any(|pair| pair == ["-Y", "sign"]) || words.contains(&"-bsau")
 }
 
-/// `true` where git ran a hook.
 pub(super) fn has_run_hook(trace: &[u8]) -> bool {
     events(trace).any(|event| event.kind == "child_start" && event.hook_name.is_some())
 }

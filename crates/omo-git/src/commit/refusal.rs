@@ -1,63 +1,53 @@
-//! `CommitRefusal`: why git did not make a commit, with its own words.
+//! Refusals of commits, with git's own words.
 
 use std::fmt;
 
 use omo_core::text::command_text::quote_argument;
 use serde::{Deserialize, Serialize};
 
-/// Reason of `CommitEnd::Refused`: git, or a program that it runs, did not make a commit.
+/// Of git, or of a program that it runs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "cause", rename_all = "snake_case")]
 pub enum CommitRefusal {
-    /// A hook ended with a failure.
     Hook {
-        /// Name of the hook, such as `pre-commit`.
+        /// Such as `pre-commit`.
         hook: String,
-        /// The end of its output.
+        /// Last bytes.
         output: String,
-        /// The hook, or a program that it calls, is not there or cannot be run.
+        /// The hook, or a program that it calls, is missing or cannot be run.
         is_missing_program: bool,
     },
-    /// The program that signs commits failed.
     Signing {
-        /// The end of git's output.
+        /// Last bytes of git's output.
         words: String,
     },
     /// A listed file that git ignores.
     Ignored {
-        /// Path of the file from the top of the work tree.
+        /// From the top of the work tree.
         path: String,
-        /// The file with the pattern, such as `.gitignore`.
+        /// File with the pattern, such as `.gitignore`.
         source: String,
-        /// The pattern.
         pattern: String,
     },
     /// A listed file within another repository.
     NestedRepository {
-        /// Path of that repository from the top of the work tree.
+        /// Of that repository, from the top of the work tree.
         path: String,
     },
-    /// A file whose name differs from a committed one in nothing but case, on a disk that takes both for one.
-    CaseRename {
-        /// Name in the work tree.
-        path: String,
-        /// The committed name.
-        committed: String,
-    },
-    /// `core.safecrlf` refuses the line ends of a file.
+    /// A name that differs from a committed one in case alone, on a disk that takes both for one.
+    CaseRename { path: String, committed: String },
+    /// Of `core.safecrlf`.
     LineEnds {
-        /// The end of git's output.
+        /// Last bytes of git's output.
         words: String,
     },
-    /// A judge of commits, such as a hook, that is not as the run knows it, and that no passed step
-    /// lists.
+    /// A judge of commits, such as a hook, changed since the run began, and no passed step lists it.
     GuardChanged {
         /// Folder of the project.
         folder: String,
-        /// Their names, each with its present state.
+        /// Names with present states.
         files: Vec<String>,
     },
-    /// Anything else.
     Other {
         /// The failed step, and the end of git's output.
         words: String,
@@ -67,11 +57,10 @@ pub enum CommitRefusal {
 const MAX_NAMED: usize = 5;
 /// Exit statuses of a shell that cannot run, or cannot find, a program.
 const MISSING_PROGRAM: [i64; 2] = [126, 127];
-/// Endings of the line in which a shell names a program that it cannot find or run.
+/// Endings of a shell's line about a program that it cannot find or run.
 const SHELL_WORDS: [&str; 3] = [": not found", ": command not found", ": Permission denied"];
 
 impl CommitRefusal {
-    /// The refusal of a hook that ended with `status`.
     pub(super) fn of_hook(hook: String, status: i64, output: String) -> Self {
         let is_missing_program = status < 0
             || MISSING_PROGRAM.contains(&status)
@@ -87,7 +76,7 @@ impl CommitRefusal {
         }
     }
 
-    /// A refusal without a cause of its own; `output` may be empty.
+    /// `output` may be empty.
     pub(super) fn other(step: &str, output: &str) -> Self {
         let words = if output.trim().is_empty() {
             step.to_owned()
@@ -97,8 +86,7 @@ impl CommitRefusal {
         Self::Other { words }
     }
 
-    /// A refusal that a worker can end by changing its files. Messages, branch names, keys and
-    /// settings are its user's. `own_files` are those that the worker wrote.
+    /// A worker can help by changing files; messages, branches, keys and settings are its user's. `own_files` are its own.
     pub fn is_of_the_work(&self, own_files: &[String]) -> bool {
         match self {
             Self::Hook {
@@ -116,18 +104,21 @@ impl CommitRefusal {
         }
     }
 
-    /// Equality of two complaints but for numbers, such as times, lines and process ids.
+    /// Equal but for numbers, such as times, lines and process ids.
     pub fn is_repeated_by(&self, other: &Self) -> bool {
-        // The states in them are what was asked about, in whichever work tree.
+        // In whichever work tree.
         if let Self::GuardChanged { files, .. } = self {
             return matches!(other, Self::GuardChanged { files: others, .. } if files == others);
         }
-        let without_numbers =
-            |words: &str| words.replace(|letter: char| letter.is_ascii_digit(), "");
-        without_numbers(&self.to_string()) == without_numbers(&other.to_string())
+        self.to_string_without_numbers() == other.to_string_without_numbers()
     }
 
-    /// A hint to its user: the way to have git take the commit.
+    fn to_string_without_numbers(&self) -> String {
+        self.to_string()
+            .replace(|letter: char| letter.is_ascii_digit(), "")
+    }
+
+    /// Way out, for its user.
     pub fn hint(&self) -> String {
         match self {
             Self::Hook { is_missing_program: true, .. } => {
@@ -154,26 +145,22 @@ impl CommitRefusal {
 
 impl fmt::Display for CommitRefusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let with = |f: &mut fmt::Formatter<'_>, what: &str, words: &str| match words.trim() {
-            "" => write!(f, "{what}"),
-            words => write!(f, "{what}: {words}"),
-        };
         match self {
             Self::Hook {
                 hook,
                 output,
                 is_missing_program: false,
-            } => with(f, &format!("hook {hook}"), output),
+            } => write_with(f, &format!("hook {hook}"), output),
             Self::Hook {
                 hook,
                 output,
                 is_missing_program: true,
-            } => with(
+            } => write_with(
                 f,
                 &format!("hook {hook}, which does not find a program"),
                 output,
             ),
-            Self::Signing { words } => with(f, "it cannot be signed", words),
+            Self::Signing { words } => write_with(f, "it cannot be signed", words),
             Self::Ignored {
                 path,
                 source,
@@ -188,7 +175,9 @@ impl fmt::Display for CommitRefusal {
                     "git takes {path} for {committed} (core.ignoreCase), which is gone"
                 )
             }
-            Self::LineEnds { words } => with(f, "its line ends are refused (core.safecrlf)", words),
+            Self::LineEnds { words } => {
+                write_with(f, "its line ends are refused (core.safecrlf)", words)
+            }
             Self::GuardChanged { folder, files } => {
                 let verb = if files.len() == 1 { "judges" } else { "judge" };
                 let more = files.len().saturating_sub(MAX_NAMED);
@@ -213,7 +202,14 @@ impl fmt::Display for CommitRefusal {
     }
 }
 
-/// A hook's complaint about the branch: workers commit on branches of omo's own.
+fn write_with(f: &mut fmt::Formatter<'_>, text: &str, words: &str) -> fmt::Result {
+    match words.trim() {
+        "" => write!(f, "{text}"),
+        words => write!(f, "{text}: {words}"),
+    }
+}
+
+/// Workers commit on branches of omo's own.
 fn is_about_branch(output: &str) -> bool {
     let words = output.to_ascii_lowercase();
     words.contains("branch") || words.contains("omo/")

@@ -1,5 +1,4 @@
-//! Copies beside what a reviewer reads: both versions of files whose difference is too large for it, new files that are,
-//! and logs of checks. Each is named by the digest of its content.
+//! Copies beside a reviewer's text: versions of files that are too large for it, and logs; named by their digests.
 
 use std::fmt::Write;
 
@@ -9,12 +8,11 @@ use omo_state::seal::hex_digest;
 use super::{DiffEntry, DiffSide};
 use crate::tree::ScratchTree;
 
-/// A larger version is not written, nor are more bytes or files than that in all.
+/// Of a version.
 const MAX_FILE_BYTES: u64 = 64 * 1024 * 1024;
 const MAX_BYTES: u64 = 256 * 1024 * 1024;
 const MAX_FILES: usize = 1_000;
 
-/// Folder and names of the written versions.
 #[derive(Debug, Default)]
 pub struct FileVersions<'a> {
     place: Option<(&'a GuardedFolder, String)>,
@@ -24,7 +22,7 @@ pub struct FileVersions<'a> {
 }
 
 impl<'a> FileVersions<'a> {
-    /// In a folder of this name, which is made where there is something to write. What was there before goes.
+    /// In a new folder of this name, made for the first file. A former one goes.
     pub fn create(parent: &'a GuardedFolder, name: String) -> Self {
         // A folder that cannot be removed cannot be made anew either: then nothing is written.
         let _ = parent.remove_folder(&name);
@@ -34,12 +32,12 @@ impl<'a> FileVersions<'a> {
         }
     }
 
-    /// Nowhere: it is only said of which files not all is shown.
+    /// Nowhere: files that are not wholly shown are only named.
     pub fn unwritten() -> Self {
         Self::default()
     }
 
-    /// Writes both versions of a file, or what is new, and gives what is said of that; `None` where it is too large.
+    /// Writes both versions of a file, or a new one; returns a note, or `None` for too much.
     pub(super) fn write_versions(
         &mut self,
         scratch: &ScratchTree,
@@ -67,17 +65,17 @@ impl<'a> FileVersions<'a> {
             ));
         }
         let before = self.write_version(scratch, &entry.before, &path)?;
-        let mut said = format!(
+        let mut note = format!(
             "\n[omo] {shown} has changed in more than is shown here. All of it as it was when the run began: {before}\n"
         );
         if entry.status != b'D' {
             let now = self.write_version(scratch, &entry.now, &path)?;
             let _ = writeln!(
-                said,
+                note,
                 "[omo] All of it as it is now: {now}\n[omo] Both are to be read and compared."
             );
         }
-        Some(said)
+        Some(note)
     }
 
     fn write_version(
@@ -92,7 +90,7 @@ impl<'a> FileVersions<'a> {
         )
     }
 
-    /// Writes a copy of the content of a file, and gives where it is; `None` where it cannot be written.
+    /// Path of a written copy of a file's content.
     pub fn write_copy(&mut self, content: &[u8], path: &str) -> Option<String> {
         if self.folder.is_none() {
             let (parent, name) = self.place.as_ref()?;
@@ -100,9 +98,11 @@ impl<'a> FileVersions<'a> {
         }
         let digest = hex_digest(content);
         let file = path.rsplit('/').next().unwrap_or_default();
-        let is_plain =
-            |letter: &char| letter.is_ascii_alphanumeric() || matches!(letter, '.' | '-' | '_');
-        let file: String = file.chars().filter(is_plain).take(NAME_CHARS).collect();
+        let file: String = file
+            .chars()
+            .filter(|letter| letter.is_ascii_alphanumeric() || matches!(letter, '.' | '-' | '_'))
+            .take(NAME_CHARS)
+            .collect();
         let (folder, name) = (
             self.folder.as_ref()?,
             format!("{}-{file}", digest.get(..DIGEST_CHARS)?),
@@ -112,6 +112,6 @@ impl<'a> FileVersions<'a> {
     }
 }
 
-/// The digest is cut after as many characters in the name of a copy, and the name of the file that it is of.
+/// Of the digest in the name of a copy, before the name of the file.
 pub const DIGEST_CHARS: usize = 16;
 const NAME_CHARS: usize = 60;

@@ -1,6 +1,5 @@
-//! Repositories of other users. Their settings and hooks would run programs as the user who asks, so git refuses them
-//! unless `safe.directory` names them, but not where it is told its folder by `GIT_DIR`. omo tells it that, and asks
-//! first.
+//! Repositories of other users, whose settings and hooks would run programs as the asking user. git refuses them without
+//! `safe.directory`, but not where `GIT_DIR` names them, as omo's calls do: so omo asks first.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -16,22 +15,20 @@ use crate::git_settings::{borrowed, user_variables};
 use crate::platform::is_of_other_user;
 
 const LIMIT: Duration = Duration::from_secs(20);
-/// The setting that git names, in any version, where it refuses a repository for its owner.
+/// Named by every version of git in a refusal of an owner.
 const SETTING: &str = "safe.directory";
 
-/// Failure of `safe.directory`: a repository of another user that git does not accept.
+/// A repository of another user that git does not accept.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum DubiousOwnership {
-    /// Git refuses it.
     #[error("the repository in {} belongs to another user, and git refuses it", .0.display())]
     Refused(PathBuf),
-    /// Git is missing, fails for another reason, or takes too long.
+    /// git is missing, fails otherwise, or takes too long.
     #[error("the repository in {} belongs to another user, and git does not say whether to trust it", .0.display())]
     Unanswered(PathBuf),
 }
 
 impl DubiousOwnership {
-    /// The way to have git accept the repository.
     pub fn hint(&self) -> String {
         match self {
             Self::Refused(top) => {
@@ -43,12 +40,12 @@ impl DubiousOwnership {
     }
 }
 
-/// The work tree of a repository that another user owns.
+/// Work tree of another user's repository.
 #[derive(Debug)]
 pub struct ForeignRepository(PathBuf);
 
 impl ForeignRepository {
-    /// The one that a folder lies in. git is not asked.
+    /// Found without git.
     pub fn find(folder: &Path) -> Option<Self> {
         let tree = GitWorktree::find(folder)?;
         let places = [tree.top.clone(), tree.top.join(".git"), tree.git];
@@ -58,38 +55,36 @@ impl ForeignRepository {
             .then_some(Self(tree.top))
     }
 
-    /// Refuses it where git does, which is asked for this time at most.
-    ///
-    /// # Errors
-    ///
-    /// git does not say that a `safe.directory` of the user's own settings names it.
+    /// Fails unless git accepts the repository, by a `safe.directory` of the user.
     pub fn require_trusted(&self, limit: Duration) -> Result<(), DubiousOwnership> {
         ask_git(limit, &self.0)
     }
 }
 
-/// Refuses the repository of a folder where git does. A folder in no repository is none of another user.
-///
-/// # Errors
-///
-/// As those of [`ForeignRepository::require_trusted`].
+/// [`ForeignRepository::require_trusted`] for a folder, which may lie in no repository.
 pub fn require_trusted(folder: &Path) -> Result<(), DubiousOwnership> {
     ForeignRepository::find(folder).map_or(Ok(()), |repository| repository.require_trusted(LIMIT))
 }
 
-/// A folder in which git may be given `GIT_DIR` for this git folder.
+/// `true` where git may get this git folder as `GIT_DIR`.
 pub(crate) fn may_name_git_folder(folder: &Path, git: &Path) -> bool {
     static KNOWN: Mutex<BTreeMap<PathBuf, bool>> = Mutex::new(BTreeMap::new());
     if !is_of_other_user(git) {
         return true;
     }
-    let known = || KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(is_accepted) = known().get(git) {
-        return *is_accepted;
-    }
-    let is_accepted = ask_git(LIMIT, folder).is_ok();
-    known().insert(git.to_owned(), is_accepted);
-    is_accepted
+    let known = KNOWN
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
+        .get(git)
+        .copied();
+    known.unwrap_or_else(|| {
+        let is_accepted = ask_git(LIMIT, folder).is_ok();
+        KNOWN
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .insert(git.to_owned(), is_accepted);
+        is_accepted
+    })
 }
 
 fn ask_git(limit: Duration, folder: &Path) -> Result<(), DubiousOwnership> {

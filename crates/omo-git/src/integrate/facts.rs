@@ -13,27 +13,22 @@ const MAX_LIST_BYTES: u64 = 1024 * 1024;
 /// Position of `HEAD`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CheckoutHead {
-    /// On a branch with commits.
     Branch {
-        /// git's full name of the branch.
+        /// Full name, such as `refs/heads/main`.
         reference: String,
-        /// Last commit.
         commit: String,
     },
-    /// On a branch without any.
     Unborn {
-        /// git's full name of the branch.
+        /// Full name.
         reference: String,
     },
-    /// On a commit and no branch.
     Detached {
-        /// The commit.
         commit: String,
     },
 }
 
 impl CheckoutHead {
-    /// git's full name of the branch that is checked out.
+    /// Full name of the checked-out branch.
     pub fn reference(&self) -> Option<&str> {
         match self {
             Self::Branch { reference, .. } | Self::Unborn { reference } => Some(reference),
@@ -41,7 +36,6 @@ impl CheckoutHead {
         }
     }
 
-    /// Commit of `HEAD`.
     pub fn commit(&self) -> Option<&str> {
         match self {
             Self::Branch { commit, .. } | Self::Detached { commit } => Some(commit),
@@ -50,7 +44,7 @@ impl CheckoutHead {
     }
 }
 
-/// Operation that its user has begun and not ended, such as `git rebase`.
+/// Begun by the user, such as `git rebase`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UnfinishedOperation {
     /// `git merge`
@@ -68,7 +62,6 @@ pub enum UnfinishedOperation {
 }
 
 impl UnfinishedOperation {
-    /// Command that began it, such as `git rebase`.
     pub fn command(self) -> &'static str {
         match self {
             Self::Merge => "git merge",
@@ -80,7 +73,7 @@ impl UnfinishedOperation {
         }
     }
 
-    /// The commands that end it: its work is kept by the first, and given up by the last.
+    /// The first one keeps the operation's work, the last one gives it up.
     pub fn ending_commands(self) -> Vec<String> {
         match self {
             Self::Bisect => vec!["git bisect reset".to_owned()],
@@ -91,29 +84,25 @@ impl UnfinishedOperation {
     }
 }
 
-/// State of a checkout, by `read_checkout_facts`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CheckoutFacts {
-    /// Version of git; `None` where unknown.
+    /// `None` where unknown.
     pub git: Option<String>,
-    /// Position of `HEAD`.
     pub head: CheckoutHead,
-    /// git takes the repository for one without a work tree.
+    /// git sees no work tree.
     pub is_bare: bool,
-    /// Unfinished operation.
     pub operation: Option<UnfinishedOperation>,
-    /// Paths with changes that are not committed, new files included, sorted.
+    /// Uncommitted paths with new files, sorted.
     pub dirty: Vec<String>,
-    /// Paths of submodules, sorted.
+    /// Sorted.
     pub submodules: Vec<String>,
-    /// Paths of files that a filter stands before which the repository's own settings name, sorted.
+    /// Paths behind filters of the repository's own settings, sorted.
     pub filtered: Vec<String>,
-    /// Free bytes of its file system; `None` where unknown.
+    /// `None` where unknown.
     pub free_bytes: Option<u64>,
 }
 
-/// Looks at a checkout; nothing in it is changed. A submodule is dirty where another commit is checked out in it: to
-/// look at its files would run what its own settings name.
+/// Without a change of the checkout. A submodule is dirty by its commit alone: a look at its files runs its settings.
 pub fn read_checkout_facts(repository: &GitRepository) -> Result<CheckoutFacts, GitFailed> {
     let dirty = uncommitted_paths(repository)?;
     let entries = repository.git(&["ls-files", "-s", "-z"])?;
@@ -135,10 +124,7 @@ pub fn read_checkout_facts(repository: &GitRepository) -> Result<CheckoutFacts, 
     })
 }
 
-/// Paths with changes that are not committed, new files included, sorted.
-///
-/// # Errors
-/// git cannot tell.
+/// With new files, sorted.
 pub fn uncommitted_paths(repository: &GitRepository) -> Result<Vec<String>, GitFailed> {
     let status = repository.status(&[])?.into_iter();
     let mut paths: Vec<String> = status.map(|entry| lossy_text(&entry.path)).collect();
@@ -146,10 +132,7 @@ pub fn uncommitted_paths(repository: &GitRepository) -> Result<Vec<String>, GitF
     Ok(paths)
 }
 
-/// Number of commits beyond one of them, `most` at most.
-///
-/// # Errors
-/// There is no such commit, or git cannot tell.
+/// Number of commits since `base`, up to `most`.
 pub fn count_commits_since(
     repository: &GitRepository,
     base: &str,
@@ -167,60 +150,32 @@ pub fn count_commits_since(
     Ok(trimmed_line(&said).parse().unwrap_or_default())
 }
 
-/// Edits in the way of a landing, as the commands need them that put these aside.
+/// Edits in the way of a landing, for commands that put them aside.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct EditFacts {
-    /// Paths in the way that the index holds.
+    /// Indexed paths.
     pub known: Vec<String>,
-    /// Paths with `assume-unchanged`.
+    /// With `assume-unchanged`.
     pub assumed: Vec<String>,
-    /// Paths with `skip-worktree`.
+    /// With `skip-worktree`.
     pub skipped: Vec<String>,
-    /// Paths in the way that it does not hold: untracked and ignored files.
+    /// Untracked and ignored files.
     pub unknown: Vec<String>,
-    /// Folders in the way that are repositories of their own, or have one in them: `git stash` leaves them.
+    /// Folders with a repository, which `git stash` leaves.
     pub repositories: Vec<String>,
-    /// All paths whose conflict is not resolved: `git stash` refuses each edit beside one.
+    /// All paths in conflict: `git stash` refuses each edit beside one.
     pub unmerged: Vec<String>,
     /// All paths of `git add --intent-to-add`, beside which it refuses as well.
     pub intended: Vec<String>,
 }
 
-/// Looks at edits that are in the way at these paths, from the top.
-///
-/// # Errors
-/// git cannot tell.
+/// Edits at these paths, from the top.
 pub fn read_edit_facts(
     repository: &GitRepository,
     in_way: &[String],
 ) -> Result<EditFacts, GitFailed> {
-    let listed =
-        |arguments: &[&str]| Ok::<_, GitFailed>(sorted(parts(&repository.git(arguments)?)));
-    let with_letter = |letter: &str| {
-        listed(&[
-            "diff-files",
-            "-z",
-            "--name-only",
-            "--ignore-submodules=all",
-            letter,
-        ])
-    };
     let index = repository.git(&["ls-files", "-v", "-z"])?;
-    // A letter and a space stand before each path.
-    let with_tag = |is_meant: fn(u8) -> bool| {
-        sorted(parts(&index).filter_map(|entry| match entry {
-            [tag, b' ', path @ ..] if is_meant(*tag) => Some(path),
-            _ => None,
-        }))
-    };
-    let in_way_and = |listed: &[String]| -> Vec<String> {
-        in_way
-            .iter()
-            .filter(|path| listed.binary_search(path).is_ok())
-            .cloned()
-            .collect()
-    };
-    let known = in_way_and(&with_tag(|_| true));
+    let known = common_paths(in_way, &tagged_paths(&index, |_| true));
     let (mut unknown, mut repositories) = (Vec::new(), Vec::new());
     for path in in_way.iter().filter(|path| !known.contains(path)) {
         match find_repository(repository, path.trim_end_matches('/'))? {
@@ -231,30 +186,59 @@ pub fn read_edit_facts(
     repositories.dedup();
     Ok(EditFacts {
         known,
-        assumed: in_way_and(&with_tag(|tag| tag.is_ascii_lowercase())),
-        skipped: in_way_and(&with_tag(|tag| tag.eq_ignore_ascii_case(&b'S'))),
+        assumed: common_paths(
+            in_way,
+            &tagged_paths(&index, |tag| tag.is_ascii_lowercase()),
+        ),
+        skipped: common_paths(
+            in_way,
+            &tagged_paths(&index, |tag| tag.eq_ignore_ascii_case(&b'S')),
+        ),
         unknown,
         repositories,
-        unmerged: with_letter("--diff-filter=U")?,
-        intended: with_letter("--diff-filter=A")?,
+        unmerged: filtered_edits(repository, "--diff-filter=U")?,
+        intended: filtered_edits(repository, "--diff-filter=A")?,
     })
 }
 
-/// The repository that a path is or lies in; where one lies below it, the path itself.
+fn filtered_edits(repository: &GitRepository, filter: &str) -> Result<Vec<String>, GitFailed> {
+    let edits = [
+        "diff-files",
+        "-z",
+        "--name-only",
+        "--ignore-submodules=all",
+        filter,
+    ];
+    Ok(sorted(parts(&repository.git(&edits)?)))
+}
+
+/// Paths with such tags, which stand with a space before each path.
+fn tagged_paths(index: &[u8], has_tag: fn(u8) -> bool) -> Vec<String> {
+    sorted(parts(index).filter_map(|entry| match entry {
+        [tag, b' ', path @ ..] if has_tag(*tag) => Some(path),
+        _ => None,
+    }))
+}
+
+fn common_paths(paths: &[String], listed: &[String]) -> Vec<String> {
+    paths
+        .iter()
+        .filter(|path| listed.binary_search(path).is_ok())
+        .cloned()
+        .collect()
+}
+
+/// The repository that is at a path or above it; the path itself where one lies below.
 fn find_repository(repository: &GitRepository, path: &str) -> Result<Option<String>, GitFailed> {
     let ends = path
         .match_indices('/')
         .map(|(end, _)| end)
         .chain([path.len()]);
-    let is_repository = |folder: &&str| {
-        repository
-            .top()
-            .join(folder)
-            .join(".git")
-            .symlink_metadata()
-            .is_ok()
-    };
-    if let Some(folder) = ends.filter_map(|end| path.get(..end)).find(is_repository) {
+    let enclosing = ends.filter_map(|end| path.get(..end)).find(|folder| {
+        let git = repository.top().join(folder).join(".git");
+        git.symlink_metadata().is_ok()
+    });
+    if let Some(folder) = enclosing {
         return Ok(Some(folder.to_owned()));
     }
     let below = [
@@ -271,29 +255,22 @@ fn find_repository(repository: &GitRepository, path: &str) -> Result<Option<Stri
         .then(|| path.to_owned()))
 }
 
-/// Result of `find_absent_branch`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AbsentBranch {
-    /// In no work tree.
     Free,
-    /// Checked out in another work tree.
     Elsewhere {
-        /// The top of that.
+        /// Top of that work tree.
         folder: String,
     },
-    /// Gone; the branch that is checked out here had its name.
+    /// The checked-out branch had its name.
     Renamed {
-        /// git's full name of that.
+        /// Full name of that branch.
         to: String,
     },
-    /// Gone.
     Gone,
 }
 
 /// Looks for a branch, by its full name, that is not checked out here.
-///
-/// # Errors
-/// git cannot tell.
 pub fn find_absent_branch(
     repository: &GitRepository,
     reference: &str,
@@ -332,29 +309,31 @@ fn filtered_paths(repository: &GitRepository, entries: &[u8]) -> Result<Vec<Stri
     }
     let asked = list(git_output::entries(entries).map(|(_, path)| path));
     let said = repository.git_with(&["check-attr", "-z", "--stdin", "filter"], &[], &asked)?;
-    // A path, the name of the attribute, and what it is.
+    // Path, name of the attribute, and value.
     let parts: Vec<&[u8]> = said.split(|byte| *byte == 0).collect();
-    let is_off = |filter: &[u8]| filters.iter().any(|name| name.as_bytes() == filter);
-    let found = parts.chunks_exact(3).filter_map(|part| match part {
-        [path, _, filter] if is_off(filter) => Some(lossy_text(path)),
-        _ => None,
-    });
-    let mut found: Vec<String> = found.collect();
-    found.sort();
-    Ok(found)
+    let mut paths: Vec<String> = parts
+        .chunks_exact(3)
+        .filter_map(|part| match part {
+            [path, _, filter] if filters.iter().any(|name| name.as_bytes() == *filter) => {
+                Some(lossy_text(path))
+            }
+            _ => None,
+        })
+        .collect();
+    paths.sort();
+    Ok(paths)
 }
 
-/// Ignored paths among these, from the top. A path that git cannot be asked about, in a submodule
-/// say, is left out.
+/// Ignored ones of these paths from the top; those that git cannot judge, such as in a submodule, are left out.
 pub fn ignored_paths(
     repository: &GitRepository,
     paths: &[String],
 ) -> Result<Vec<String>, GitFailed> {
     let asked = list(paths);
-    // 1 says that it ignores none of them.
+    // 1: none of them.
     match repository.answer(&["check-ignore", "-z", "--stdin"], &[], &asked)? {
         (0 | 1, said) => Ok(sorted(parts(&said))),
-        // One of them alone may be what it cannot be asked about.
+        // A single one of them may be beyond git.
         (_, _) if paths.len() > 1 => {
             let each = paths
                 .iter()
@@ -365,19 +344,19 @@ pub fn ignored_paths(
     }
 }
 
-/// Bytes of a checkout of `HEAD`, without its submodules.
+/// Of `HEAD`, without submodules.
 pub fn checkout_bytes(repository: &GitRepository) -> Result<u64, GitFailed> {
     let listed = repository.git(&["ls-tree", "-r", "-l", "-z", "--full-tree", "HEAD"])?;
     // `<mode> <kind> <object> <size>`, a tab, and the path.
-    let size = |entry: &[u8]| -> Option<u64> {
+    let sizes = parts(&listed).filter_map(|entry| {
         let about = entry.split(|byte| *byte == b'\t').next()?;
         String::from_utf8_lossy(about)
             .split_whitespace()
             .nth(3)?
             .parse()
             .ok()
-    };
-    Ok(parts(&listed).filter_map(size).fold(0, u64::saturating_add))
+    });
+    Ok(sizes.fold(0, u64::saturating_add))
 }
 
 fn sorted<'p>(paths: impl Iterator<Item = &'p [u8]>) -> Vec<String> {
@@ -387,11 +366,6 @@ fn sorted<'p>(paths: impl Iterator<Item = &'p [u8]>) -> Vec<String> {
     paths
 }
 
-/// The branch or commit that is checked out.
-///
-/// # Errors
-///
-/// git cannot tell.
 pub fn checkout_head(repository: &GitRepository) -> Result<CheckoutHead, GitFailed> {
     let (status, said) = repository.status_and_output(&["symbolic-ref", "--quiet", "HEAD"])?;
     let commit = repository.commit_of("HEAD")?;
@@ -414,15 +388,14 @@ pub(super) fn unfinished_operation(git_folder: &Path) -> Option<UnfinishedOperat
         ("REVERT_HEAD", UnfinishedOperation::Revert),
         ("BISECT_LOG", UnfinishedOperation::Bisect),
     ];
-    let found = signs
+    let sign = signs
         .into_iter()
         .find(|(name, _)| git_folder.join(name).symlink_metadata().is_ok());
-    found
-        .map(|(_, operation)| operation)
+    sign.map(|(_, operation)| operation)
         .or_else(|| unfinished_sequence(git_folder))
 }
 
-/// Several commits that are picked or reverted: between two of them only git's list of the rest says so.
+/// Between two picked or reverted commits only git's list of the rest tells.
 fn unfinished_sequence(git_folder: &Path) -> Option<UnfinishedOperation> {
     let list = regular_file::read(
         &git_folder.join("sequencer/todo"),

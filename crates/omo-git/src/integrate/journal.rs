@@ -1,4 +1,4 @@
-//! Record of a move of a checkout, written before it begins, so that one that was cut short can be ended.
+//! Record of a move of a checkout, written before it begins, so that an interrupted one can be ended.
 
 use std::fs;
 use std::io::Write;
@@ -12,10 +12,9 @@ use crate::index_lock::{IndexLock, LOOK_EVERY, is_abandoned, remove_file};
 const JOURNAL: &str = "omo-landing";
 const INDEX: &str = "omo-landing-index";
 const COMPARED: &str = "omo-landing-compared";
-/// A git that outlived the omo that it worked for ends within this time; one that runs longer is another program's.
+/// A git that outlived its omo ends within this time; one that runs longer is another program's.
 const LAST_GIT: Duration = Duration::from_secs(10);
-/// Maximum wait for git's own lock of the index: an editor and a prompt have git look at the
-/// checkout every now and then, which takes a moment, and a person would be asked for that.
+/// An editor or a prompt has git hold the index for a moment, for which nobody needs to be asked.
 const PATIENCE: Duration = Duration::from_secs(3);
 
 #[derive(Clone, Debug)]
@@ -52,9 +51,8 @@ impl LandingFiles {
         Some([words.next()?, words.next()?])
     }
 
-    /// Waits for the git that an omo which was killed may have left at work in a checkout, and takes away the locks
-    /// of one that was killed with it. They are of our own indexes, which no other program writes. `is_moving` says that
-    /// it may still move the branch.
+    /// Waits for a git that a killed omo may have left at work, and removes the locks of our own indexes. `is_moving` says
+    /// that it may still move the branch.
     pub(super) fn wait_for_last_git(
         &self,
         top: &Path,
@@ -62,8 +60,10 @@ impl LandingFiles {
     ) -> std::io::Result<()> {
         let locks = [INDEX, COMPARED].map(|index| self.folder.join(format!("{index}.lock")));
         let last = Instant::now() + LAST_GIT;
-        let is_at_work = || is_moving() || locks.iter().any(|lock| lock.exists());
-        while is_at_work() && !working_below(top).is_empty() && Instant::now() < last {
+        while (is_moving() || locks.iter().any(|lock| lock.exists()))
+            && !working_below(top).is_empty()
+            && Instant::now() < last
+        {
             std::thread::sleep(LOOK_EVERY);
         }
         locks.iter().try_for_each(|lock| remove_file(lock))
@@ -87,7 +87,7 @@ impl LandingFiles {
             .try_for_each(|file| remove_file(&file))
     }
 
-    /// Takes git's lock of the index; `None` where another process keeps it.
+    /// `None` while another process holds git's lock of the index.
     pub(super) fn take_lock(&self) -> std::io::Result<Option<IndexLock>> {
         IndexLock::take(&self.folder, PATIENCE)
     }

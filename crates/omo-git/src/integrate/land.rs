@@ -1,9 +1,6 @@
-//! Moving the branch that its user has checked out, with the files and the index, to a new commit.
-//!
-//! Everything is looked at first, and where anything of the user's is in the way nothing is touched.
-//! Then, under git's own lock of the index: what is about to be done is written down; the files change;
-//! the branch moves, if it still is where it was; the index follows. A move that was cut short is ended
-//! by asking for it again.
+//! Moves the user's checked-out branch, files and index to a new commit. Where anything of the user's is in the way nothing
+//! is touched. Under git's lock of the index: the move is recorded, the files change, the branch moves if it still is where
+//! it was, the index follows. An interrupted move is ended by the next call.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -19,18 +16,14 @@ use crate::index_lock::{IndexLock, lock_file};
 use crate::repository::{GitRepository, is_object_name};
 use crate::user_git::{REFERENCE_HOOK, UserGit, hooks_folder, present_hooks};
 
-/// Outcome of `land`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LandOutcome {
-    /// The branch, the files and the index are at the new commit.
     Moved,
-    /// Already there.
     AlreadyThere,
 }
 
-/// Moves the branch that is checked out from `old` to `new`, a commit that follows it, with the files
-/// and the index. Both are full names of commits. An earlier move that was cut short is ended first.
-/// The hook `reference-transaction` of `user` is asked, and ended once `is_wanted` says no.
+/// Moves the checked-out branch from `old` to `new`, a descendant (full ids), after an interrupted earlier move. The hook
+/// `reference-transaction` of `user` is asked, and ended once `is_wanted` says no.
 pub fn land(
     repository: &GitRepository,
     old: &str,
@@ -64,11 +57,7 @@ pub fn land(
     Ok(LandOutcome::Moved)
 }
 
-/// Ends a move of an omo that is gone: the index and the files go where the branch is. Nothing is done where there is none.
-///
-/// # Errors
-///
-/// Another git is at work, or a step of git fails.
+/// Ends an interrupted move, if any: index and files follow the branch.
 pub fn settle_last_move(repository: &GitRepository) -> Result<(), LandError> {
     if has_unsettled_move(repository) {
         lock_settled(repository, &LandingFiles::new(repository.git_folder()))?;
@@ -76,7 +65,7 @@ pub fn settle_last_move(repository: &GitRepository) -> Result<(), LandError> {
     Ok(())
 }
 
-/// A move that was begun here and is not ended.
+/// A move was begun and not ended.
 pub fn has_unsettled_move(repository: &GitRepository) -> bool {
     let places = LandingFiles::new(repository.git_folder());
     places.begun_move().is_some() || places.is_lock_abandoned()
@@ -148,7 +137,7 @@ fn reference_locks(repository: &GitRepository, reference: Option<&str>) -> Vec<P
         .collect()
 }
 
-/// Reason of a failed `git update-ref`: another commit by now, or a lock of another process.
+/// The branch moved meanwhile, or another process has a lock.
 fn update_failure(
     repository: &GitRepository,
     reference: &str,
@@ -167,8 +156,8 @@ fn update_failure(
     }
 }
 
-/// Ends a move that was cut short: where the branch moved, the index follows; where it did not, the
-/// files go back. Where its user has moved it since, the files are theirs.
+/// The index follows a branch that moved; otherwise the files go back. After a later move of the user the files are
+/// theirs.
 fn finish_interrupted_move(
     repository: &GitRepository,
     places: &LandingFiles,
@@ -191,21 +180,20 @@ fn finish_interrupted_move(
     Ok(places.forget_move()?)
 }
 
-/// The branch to move, where nothing but its files can forbid it; `None` where it is there already.
+/// Branch to move, where only its files may still forbid it; `None` at the new commit.
 fn branch_to_move(
     repository: &GitRepository,
     old: &str,
     new: &str,
 ) -> Result<Option<String>, LandError> {
-    let not_following = || LandError::NotFollowing {
-        old: old.to_owned(),
-        new: new.to_owned(),
-    };
     if !is_object_name(old)
         || !is_object_name(new)
         || !repository.contains(new, &[old.to_owned()])?
     {
-        return Err(not_following());
+        return Err(LandError::NotFollowing {
+            old: old.to_owned(),
+            new: new.to_owned(),
+        });
     }
     if let Some(what) = unfinished_operation(repository.git_folder()) {
         return Err(LandError::OperationInProgress { what });

@@ -5,60 +5,55 @@ use crate::git_output::lossy_text;
 use crate::kept_work::changed_entries;
 use crate::repository::{GitFailed, GitRepository};
 
-/// Further links of one change are taken for ones that lead out.
+/// Further links of a change count as leading out.
 const MAX_READ: usize = 200;
 
-/// The links that a commit or tree has and another one has not, and whose target lies outside of the files of the
-/// repository or may: each by its path, with its target.
-///
-/// # Errors
-///
-/// git cannot compare the two.
+/// New links of `to` since `from` that lead, or may lead, out of the repository: paths and targets.
 pub fn links_leading_out(
     repository: &GitRepository,
     from: &str,
     to: &str,
 ) -> Result<Vec<(String, String)>, GitFailed> {
-    let mut found = Vec::new();
+    let mut links_out = Vec::new();
     let changed = changed_entries(repository, from, to)?.into_iter();
     let links = changed.filter_map(|changed| {
-        Some((
-            changed.path.0,
-            changed.after.filter(|it| it.mode == LINK)?.object,
-        ))
+        let link = changed.after.filter(|entry| entry.mode == LINK)?;
+        Some((changed.path.0, link.object))
     });
     for (number, (path, object)) in links.enumerate() {
-        let read = || repository.blob(&object).ok();
-        let target = (number < MAX_READ).then(read).flatten();
+        let target = (number < MAX_READ)
+            .then(|| repository.blob(&object).ok())
+            .flatten();
         if target
             .as_ref()
             .is_none_or(|target| leads_out(&path, target))
         {
             let [path, target] =
                 [path, target.unwrap_or_else(|| b"?".to_vec())].map(|text| lossy_text(&text));
-            found.push((path, target));
+            links_out.push((path, target));
         }
     }
-    Ok(found)
+    Ok(links_out)
 }
 
-/// A folder that the target names may be a link itself: what lies above that is not known. What git keeps is no file of
-/// the repository.
+/// A folder in the target may be a link itself, so that what lies above it is unknown; `.git` is no file of the repository.
 fn leads_out(link: &[u8], target: &[u8]) -> bool {
-    let is_separator = |byte: &u8| matches!(byte, b'/' | b'\\');
-    let parts = || {
-        target
-            .split(is_separator)
-            .filter(|part| !matches!(*part, b"" | b"."))
-    };
+    let parts: Vec<&[u8]> = target
+        .split(is_separator)
+        .filter(|part| !matches!(*part, b"" | b"."))
+        .collect();
     let folders = link.split(|byte| *byte == b'/').count().saturating_sub(1);
-    let ups = parts().take_while(|part| *part == b"..").count();
-    let is_whole = target.first().is_some_and(is_separator)
+    let ups = parts.iter().take_while(|part| **part == b"..").count();
+    let is_absolute = target.first().is_some_and(is_separator)
         || matches!(target, [drive, b':', ..] if drive.is_ascii_alphabetic());
-    is_whole
+    is_absolute
         || ups > folders
-        || parts().skip(ups).any(|part| part == b"..")
-        || parts().any(|part| part.eq_ignore_ascii_case(b".git"))
+        || parts.iter().skip(ups).any(|part| *part == b"..")
+        || parts.iter().any(|part| part.eq_ignore_ascii_case(b".git"))
+}
+
+fn is_separator(byte: &u8) -> bool {
+    matches!(byte, b'/' | b'\\')
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! One file of a commit: read, and changed by a commit of its own, without any checkout.
+//! One file of a commit, read or changed without any checkout.
 
 use std::path::Path;
 
@@ -7,21 +7,17 @@ use crate::git_output::parts;
 use crate::private_index::PrivateIndex;
 use crate::repository::{GitFailed, GitRepository, is_object_name};
 
-/// Regular file of a commit, mode `100644` or `100755`.
+/// Mode `100644` or `100755`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CommittedFile {
-    /// Path from the top of the work tree, with `/` between its parts.
+    /// From the top of the work tree, with `/`.
     pub path: String,
-    /// Content, as the repository keeps it.
+    /// As the repository keeps it.
     pub bytes: Vec<u8>,
     mode: String,
 }
 
-/// The file that a commit has at a path from the top of the work tree; `None` where it has none, or a link.
-///
-/// # Errors
-///
-/// There is no such commit, or git fails.
+/// File at a path from the top of the work tree; `None` for a missing one, or a link.
 pub fn committed_file(
     repository: &GitRepository,
     commit: &str,
@@ -51,12 +47,7 @@ pub fn committed_file(
     }))
 }
 
-/// Makes the tree of a commit in which one of its files holds something else. `index` is a file of the caller's that git
-/// may write, and that is not there.
-///
-/// # Errors
-///
-/// There is no such commit, or git fails.
+/// Tree of a commit with another content of a file; `index` is a path for git, without a file.
 pub fn tree_with_file(
     repository: &GitRepository,
     tip: &str,

@@ -1,5 +1,4 @@
-//! The references that a run has of its own: what its groups have come to, and what it has come to itself before
-//! its user's branch moves there.
+//! References of a run: results of its groups, and its own before the user's branch moves there.
 
 use std::collections::BTreeSet;
 
@@ -10,12 +9,8 @@ use crate::worktree::WorkerName;
 
 const MAX_COMMITS_SINCE: &str = "--max-count=100";
 
-/// A tip that has a commit, or another one since with each file of the commit's change as it is
-/// there: a squashed, reworded or picked one.
-///
-/// # Errors
-///
-/// One of the two is not there, or git has failed.
+/// `true` for a tip with a commit, or with a later one in which each file of its change is as in it, such as after a squash
+/// or a pick.
 pub fn holds_commit(
     repository: &GitRepository,
     tip: &str,
@@ -27,17 +22,11 @@ pub fn holds_commit(
     let parent = repository
         .commit_of(&format!("{commit}^"))?
         .map_or_else(|| repository.empty_tree(), Ok)?;
-    let paths = |from: &str, to: &str| -> Result<BTreeSet<TreePath>, GitFailed> {
-        Ok(changed_entries(repository, from, to)?
-            .into_iter()
-            .map(|changed| changed.path)
-            .collect())
-    };
-    let changed = paths(&parent, commit)?;
-    if changed.is_disjoint(&paths(commit, tip)?) {
+    let changed = changed_paths(repository, &parent, commit)?;
+    if changed.is_disjoint(&changed_paths(repository, commit, tip)?) {
         return Ok(true);
     }
-    // The first of the files stands for all of them: so few commits are looked at.
+    // The first file stands for all of them, so that few commits are looked at.
     let Some(first) = changed
         .first()
         .and_then(|path| str::from_utf8(&path.0).ok())
@@ -55,19 +44,23 @@ pub fn holds_commit(
     ];
     let since = repository.git(&since)?;
     for other in String::from_utf8_lossy(&since).lines() {
-        if changed.is_disjoint(&paths(commit, other)?) {
+        if changed.is_disjoint(&changed_paths(repository, commit, other)?) {
             return Ok(true);
         }
     }
     Ok(false)
 }
 
-/// The commits that `git commit --amend` replaced, each with the one in its place, oldest first, as HEAD's reflog has
-/// them.
-///
-/// # Errors
-///
-/// git has failed.
+fn changed_paths(
+    repository: &GitRepository,
+    from: &str,
+    to: &str,
+) -> Result<BTreeSet<TreePath>, GitFailed> {
+    let changed = changed_entries(repository, from, to)?.into_iter();
+    Ok(changed.map(|changed| changed.path).collect())
+}
+
+/// Commits that `git commit --amend` replaced, with their replacements, oldest first, by the reflog of `HEAD`.
 pub fn amended_commits(repository: &GitRepository) -> Result<Vec<(String, String)>, GitFailed> {
     let log = repository.git(&["log", "--walk-reflogs", "--format=%H %gs", "HEAD", "--"])?;
     let log = String::from_utf8_lossy(&log);
@@ -76,20 +69,16 @@ pub fn amended_commits(repository: &GitRepository) -> Result<Vec<(String, String
         .rev()
         .filter_map(|line| line.split_once(' '))
         .collect();
-    let amended = |pair: &[(&str, &str)]| match pair {
+    let amended = entries.windows(2).filter_map(|pair| match pair {
         [(before, _), (after, words)] if words.starts_with("commit (amend)") => {
             Some(((*before).to_owned(), (*after).to_owned()))
         }
         _ => None,
-    };
-    Ok(entries.windows(2).filter_map(amended).collect())
+    });
+    Ok(amended.collect())
 }
 
-/// The one of two commits that holds the other; the second one where neither does.
-///
-/// # Errors
-///
-/// One of them is not there.
+/// The commit that holds the other one; `other` where neither does.
 pub fn later_commit(
     repository: &GitRepository,
     one: &str,
@@ -100,10 +89,6 @@ pub fn later_commit(
 }
 
 /// `true` for two commits with a `git merge-base`.
-///
-/// # Errors
-///
-/// git cannot tell.
 pub fn has_common_history(
     repository: &GitRepository,
     one: &str,
@@ -115,7 +100,7 @@ pub fn has_common_history(
     }
 }
 
-/// Keeps a commit that no branch names yet, under the name of a group that has none.
+/// Keeps a commit that no branch names yet.
 pub fn keep_commit(
     repository: &GitRepository,
     name: &WorkerName,
@@ -126,7 +111,7 @@ pub fn keep_commit(
         .map(drop)
 }
 
-/// Gives up what was kept under a name: other references hold everything in it, or it holds no work.
+/// Other references hold everything in it, or it holds no work.
 pub fn release_kept(repository: &GitRepository, name: &WorkerName) -> Result<(), GitFailed> {
     repository
         .git_line(&["update-ref", "--no-deref", "-d", &name.keep_reference()])

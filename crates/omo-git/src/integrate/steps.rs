@@ -1,4 +1,4 @@
-//! The steps of a move of a checkout, on an index beside the one that its user has.
+//! Steps of a move of a checkout, on an index beside the user's.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -76,7 +76,7 @@ impl<'a> CheckoutMove<'a> {
     }
 
     fn refresh(&self) -> Result<(), GitFailed> {
-        // 1 says that some are changes.
+        // 1: some files differ.
         self.new_index()
             .answer(&["update-index", "-q", "--really-refresh"], &[])
             .map(drop)
@@ -91,35 +91,40 @@ impl<'a> CheckoutMove<'a> {
     fn differing_from(&self, commit: &str) -> Result<BTreeSet<Vec<u8>>, LandError> {
         let index = PrivateIndex::new(self.repository, self.places.compared_index());
         index.git(&["read-tree", commit], &[])?;
-        // 1 says that some are changes.
+        // 1: some files differ.
         index.answer(&["update-index", "-q", "--refresh"], &[])?;
         let changed = index.git(
             &["diff-files", "-z", "--name-only", "--ignore-submodules=all"],
             &[],
         )?;
         let mut differing: BTreeSet<Vec<u8>> = split(&changed).collect();
-        // A path in no index is no difference to git: a file that should be gone.
+        // git lists no file without an entry: one that should be gone.
         let listed: BTreeSet<Vec<u8>> = split(&index.git(&["ls-files", "-z"], &[])?).collect();
         index.remove()?;
-        let there = |path: &&Vec<u8>| {
-            self.repository
-                .top()
-                .join(path_of(path))
-                .symlink_metadata()
-                .is_ok()
-        };
-        differing.extend(self.touched.difference(&listed).filter(there).cloned());
+        let remaining = self
+            .touched
+            .difference(&listed)
+            .filter(|path| self.is_present(path));
+        differing.extend(remaining.cloned());
         differing.retain(|path| self.touched.contains(path));
         Ok(differing)
+    }
+
+    fn is_present(&self, path: &[u8]) -> bool {
+        self.repository
+            .top()
+            .join(path_of(path))
+            .symlink_metadata()
+            .is_ok()
     }
 
     fn entries(&self, commit: &str, but: &BTreeSet<Vec<u8>>) -> Result<Vec<u8>, GitFailed> {
         let listed = self.repository.git(&["ls-tree", "-r", "-z", commit])?;
         let mut gone: BTreeSet<&Vec<u8>> = self.touched.difference(but).collect();
-        let is_meant =
-            |entry: &&[u8]| split_entry(entry).is_some_and(|(_, path)| gone.remove(&path.to_vec()));
-        let entries = list(parts(&listed).filter(is_meant));
-        // Of mode 0 is what an index no longer has. First, since a folder may have had a file's name.
+        let entries = list(parts(&listed).filter(|entry| {
+            split_entry(entry).is_some_and(|(_, path)| gone.remove(&path.to_vec()))
+        }));
+        // Mode 0 removes a path. First, since a folder may have had a file's name.
         let none = "0".repeat(commit.len());
         let removed = gone
             .into_iter()
@@ -127,7 +132,7 @@ impl<'a> CheckoutMove<'a> {
         Ok(removed.chain(entries).collect())
     }
 
-    /// Refusal of anything of the user's that is in the way, tried without touching anything.
+    /// Refuses anything of the user's that is in the way, without touching anything.
     pub(super) fn refuse_dirty(&self) -> Result<(), LandError> {
         let obstacles = self.obstacles()?;
         if obstacles.is_empty()
@@ -137,21 +142,15 @@ impl<'a> CheckoutMove<'a> {
         {
             return Ok(());
         }
-        // Flagged paths stop git although it does not list them. The index is a copy that is given up.
-        let is_here = |path: &Vec<u8>| {
-            self.repository
-                .top()
-                .join(path_of(path))
-                .symlink_metadata()
-                .is_ok()
-        };
+        // Flagged paths stop git although it does not list them. This index is a copy that is given up.
         let listed = self.git(&["ls-files", "-z"], &[])?;
-        let known = split(&listed).filter(|path| self.touched.contains(path) && is_here(path));
-        let known = list(known);
+        let known = list(
+            split(&listed).filter(|path| self.touched.contains(path) && self.is_present(path)),
+        );
         for flag in ["--no-assume-unchanged", "--no-skip-worktree"] {
             self.git(&["update-index", flag, "-z", "--stdin"], &known)?;
         }
-        // Changes within a submodule are not touched, and looking would run what its settings name.
+        // Changes within a submodule are not touched, and a look would run its settings.
         let edited = self.git(
             &[
                 "diff-files",
@@ -187,10 +186,10 @@ impl<'a> CheckoutMove<'a> {
         })
     }
 
-    /// Untracked paths that git would overwrite, as it does with ignored files.
+    /// Untracked and ignored paths that git would overwrite.
     fn obstacles(&self) -> Result<BTreeSet<Vec<u8>>, GitFailed> {
         let known: BTreeSet<Vec<u8>> = split(&self.git(&["ls-files", "-z"], &[])?).collect();
-        let mut found = BTreeSet::new();
+        let mut obstacles = BTreeSet::new();
         for path in self.touched.difference(&known) {
             let ends = path
                 .iter()
@@ -204,11 +203,11 @@ impl<'a> CheckoutMove<'a> {
                     kind.as_ref().is_ok_and(|kind| !kind.is_dir()) && !known.contains(part);
                 let is_folder_in_place = end == path.len() && kind.is_ok_and(|kind| kind.is_dir());
                 if is_file || (is_folder_in_place && self.has_others(part)?) {
-                    found.insert(part.to_vec());
+                    obstacles.insert(part.to_vec());
                 }
             }
         }
-        Ok(found)
+        Ok(obstacles)
     }
 
     fn has_others(&self, folder: &[u8]) -> Result<bool, GitFailed> {
@@ -221,11 +220,11 @@ impl<'a> CheckoutMove<'a> {
             .is_empty())
     }
 
-    /// Puts the files back that the move has changed; what its user changed since stays.
+    /// Puts changed files back; the user's later changes stay.
     pub(super) fn undo_move(&self) -> Result<(), LandError> {
         self.remove_begun_files()?;
         let differing = self.differing_from(self.new)?;
-        // From what the touched files are now, to what they were; nothing else differs between the two.
+        // From the present state of the touched files to the former one; nothing else differs between the two.
         fs::copy(self.places.index(), self.places.new_index())?;
         self.git(&["read-tree", self.old], &[])?;
         self.update_entries(&differing)?;
@@ -233,7 +232,7 @@ impl<'a> CheckoutMove<'a> {
         self.copy_index()?;
         self.update_entries(&differing)?;
         self.read_tree(&["-u", &now, self.old])?;
-        // A file that was gone for a moment, to be written anew. One that is there is not written.
+        // Writes files anew that were gone for a moment, and no others.
         self.new_index().answer(
             &["checkout-index", "--quiet", "-z", "--stdin"],
             &list(&self.touched),
@@ -241,8 +240,7 @@ impl<'a> CheckoutMove<'a> {
         Ok(self.places.forget_move()?)
     }
 
-    /// git writes a file under its own name: one that was cut short holds the beginning of its new
-    /// content, and no work of the user.
+    /// Removes half-written files: git writes under the final name, and they hold no work of the user.
     fn remove_begun_files(&self) -> Result<(), LandError> {
         let differing = self.differing_from(self.new)?;
         for path in differing.intersection(&self.differing_from(self.old)?) {
@@ -252,7 +250,7 @@ impl<'a> CheckoutMove<'a> {
             ) else {
                 continue;
             };
-            if !file.symlink_metadata().is_ok_and(|found| found.is_file()) {
+            if !file.symlink_metadata().is_ok_and(|meta| meta.is_file()) {
                 continue;
             }
             let object = format!("{}:{name}", self.new);
@@ -268,9 +266,10 @@ impl<'a> CheckoutMove<'a> {
 }
 
 fn do_paths_overlap(one: &[u8], other: &[u8]) -> bool {
-    let below = |path: &[u8], folder: &[u8]| {
-        path.strip_prefix(folder)
-            .is_some_and(|rest| rest.is_empty() || rest.starts_with(b"/"))
-    };
-    below(one, other) || below(other, one)
+    is_at_or_below(one, other) || is_at_or_below(other, one)
+}
+
+fn is_at_or_below(path: &[u8], folder: &[u8]) -> bool {
+    path.strip_prefix(folder)
+        .is_some_and(|rest| rest.is_empty() || rest.starts_with(b"/"))
 }

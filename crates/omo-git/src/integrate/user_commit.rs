@@ -1,5 +1,4 @@
-//! Commits that are made for the user on top of what a run has come to: their hooks are asked as `git merge` and
-//! `git commit` ask them, and they are signed where the user's commits are.
+//! Commits for the user on a run's result: hooks are asked as by `git merge` and `git commit`, and signatures made.
 
 use std::ffi::OsString;
 use std::fs;
@@ -15,26 +14,23 @@ use crate::proved_worktree::ProvedWorktree;
 use crate::repository::{GitFailed, GitRepository, is_object_name, trimmed_line};
 use crate::user_git::{COMMIT_HOOKS, UserGit, hooks_folder, present_hooks, signs_commits};
 
-/// Hooks of `git merge` that can refuse, in the order in which it asks them.
+/// They can refuse a `git merge`, in this order.
 const MERGE_HOOKS: [&str; 3] = ["pre-merge-commit", "prepare-commit-msg", "commit-msg"];
-/// Maximum time of a commit, whose signature may wait for a person.
+/// A signature may wait for a person.
 const LIMIT: Duration = Duration::from_secs(300);
 const MAX_MESSAGE_BYTES: u64 = 1024 * 1024;
 
-/// Commit that `CommitHooks` are asked about.
+/// For `CommitHooks`.
 #[derive(Clone, Copy, Debug)]
 pub struct CommitDraft<'a> {
-    /// First parent.
     pub tip: &'a str,
-    /// The commit that it merges, if it does.
+    /// Second parent of a merge.
     pub merged: Option<&'a str>,
-    /// Tree of the commit.
     pub tree: &'a str,
-    /// Commit message.
     pub message: &'a str,
 }
 
-/// Hooks that judge a `CommitDraft`.
+/// They judge a `CommitDraft`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CommitHooks {
     folder: PathBuf,
@@ -42,11 +38,6 @@ pub struct CommitHooks {
 }
 
 impl CommitHooks {
-    /// Looks for those of a repository.
-    ///
-    /// # Errors
-    ///
-    /// git cannot tell.
     pub fn find(repository: &GitRepository, draft: &CommitDraft<'_>) -> Result<Self, GitFailed> {
         let folder = hooks_folder(repository)?;
         let names = present_hooks(
@@ -60,17 +51,11 @@ impl CommitHooks {
         Ok(Self { folder, names })
     }
 
-    /// `true` without hooks.
     pub fn is_empty(&self) -> bool {
         self.names.is_empty()
     }
 
-    /// Asks them in a work tree of omo's own in which the first parent is checked out, and gives the message as they
-    /// leave it; in words which one refused, and why.
-    ///
-    /// # Errors
-    ///
-    /// A step of git fails, or its files cannot be written.
+    /// Asks the hooks in a work tree of omo's own at the first parent; returns their message, or the words of a refusal.
     pub fn ask(
         &self,
         tree: &ProvedWorktree,
@@ -78,23 +63,20 @@ impl CommitHooks {
         user: &UserGit<'_>,
         mut is_wanted: impl FnMut() -> bool,
     ) -> Result<Result<String, String>, MergeError> {
-        let none = || GitFailed::new("rev-parse --git-dir", tree.root());
-        let inside = tree.repository().ok_or_else(none)?;
+        let inside = tree
+            .repository()
+            .ok_or_else(|| GitFailed::new("rev-parse --git-dir", tree.root()))?;
         inside.git(&["read-tree", "-m", "-u", draft.tip, draft.tree])?;
-        let file = |name: &str| inside.git_folder().join(name);
-        let written = |path: &Path, text: &str| {
-            let failed = |_| GitFailed::new(format!("writing {}", path.display()), tree.root());
-            fs::write(path, text).map_err(failed)
-        };
+        let folder = inside.git_folder();
         let (message, source) = match draft.merged {
             Some(commit) => {
-                written(&file("MERGE_HEAD"), &format!("{commit}\n"))?;
-                written(&file("MERGE_MODE"), "no-ff")?;
-                (file("MERGE_MSG"), "merge")
+                write_text(&folder.join("MERGE_HEAD"), &format!("{commit}\n"), tree)?;
+                write_text(&folder.join("MERGE_MODE"), "no-ff", tree)?;
+                (folder.join("MERGE_MSG"), "merge")
             }
-            None => (file("COMMIT_EDITMSG"), "message"),
+            None => (folder.join("COMMIT_EDITMSG"), "message"),
         };
-        written(&message, &format!("{}\n", draft.message.trim_end()))?;
+        write_text(&message, &format!("{}\n", draft.message.trim_end()), tree)?;
         for name in &self.names {
             let path = omo_process::platform::shell_variable("OMO_MESSAGE");
             let arguments = match *name {
@@ -108,8 +90,8 @@ impl CommitHooks {
             let variables = vec![
                 ("OMO_HOOKS", hooks),
                 ("OMO_MESSAGE", message.clone().into_os_string()),
-                ("GIT_INDEX_FILE", file("index").into_os_string()),
-                // As git tells them where no editor is opened.
+                ("GIT_INDEX_FILE", folder.join("index").into_os_string()),
+                // As git tells hooks without an editor.
                 ("GIT_EDITOR", ":".into()),
             ];
             let words = format!("-c {setting} hook run {name}{arguments}");
@@ -130,12 +112,12 @@ impl CommitHooks {
     }
 }
 
-/// Makes a commit whose hooks were asked, with the message that they have left. No reference names it yet. A signature
-/// that waits for a person is given up once `is_wanted` says no.
-///
-/// # Errors
-///
-/// A parent is no commit, git does not know who commits, the commit could not be signed, or git fails.
+fn write_text(path: &Path, text: &str, tree: &ProvedWorktree) -> Result<(), GitFailed> {
+    fs::write(path, text)
+        .map_err(|_| GitFailed::new(format!("writing {}", path.display()), tree.root()))
+}
+
+/// Makes a commit, which no reference names, with the message of its hooks. A signature is waited for while `is_wanted`.
 pub fn make_commit(
     repository: &GitRepository,
     draft: &CommitDraft<'_>,
@@ -157,7 +139,6 @@ pub fn make_commit(
     arguments.extend(signs.then_some("-S"));
     arguments.extend(parents.iter().flat_map(|parent| ["-p", *parent]));
     arguments.extend(["-m", message]);
-    let failed = || repository.failure_of(arguments.get(..2).unwrap_or_default());
     match repository.call_user_while(LIMIT, &arguments, &mut is_wanted) {
         Some(GitOutcome::Ended {
             status: 0, said, ..
@@ -182,14 +163,12 @@ pub fn make_commit(
         }
         Some(GitOutcome::TimedOut) | None => {}
     }
-    Err(failed().into())
+    Err(repository
+        .failure_of(arguments.get(..2).unwrap_or_default())
+        .into())
 }
 
-/// Commits between two that are not signed, though their user's are to be; none where they need not be.
-///
-/// # Errors
-///
-/// git cannot tell.
+/// Number of commits without a required signature.
 pub fn unsigned_commits(
     repository: &GitRepository,
     from: &str,
@@ -199,11 +178,11 @@ pub fn unsigned_commits(
         return Ok(0);
     }
     let listed = repository.git(&["rev-list", "--header", to, &format!("^{from}")])?;
-    let is_unsigned = |commit: &&[u8]| {
+    let unsigned = parts(&listed).filter(|commit| {
         let mut head = commit
             .split(|byte| *byte == b'\n')
             .take_while(|line| !line.is_empty());
         !head.any(|line| line.starts_with(b"gpgsig"))
-    };
-    Ok(parts(&listed).filter(is_unsigned).count())
+    });
+    Ok(unsigned.count())
 }

@@ -1,5 +1,4 @@
-//! Linux and macOS: an open folder of a work tree. Every step is taken from its handle, never by path, so
-//! that no other process can put a link in the way of what is written.
+//! Linux and macOS: an open folder of a work tree. Steps start from its handle, past links of other processes.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{File, Permissions};
@@ -26,17 +25,17 @@ const FILE: OFlags = OFlags::CLOEXEC
     .union(OFlags::NOFOLLOW);
 const RIGHTS: u32 = 0o7777;
 
-pub(crate) struct OpenFolder(OwnedFd);
+pub(crate) struct UnixOpenFolder(OwnedFd);
 
-impl OpenFolder {
-    /// The top of the work tree. Links on the way to it are its user's affair.
+impl UnixOpenFolder {
+    /// Links on the way to the top are its user's affair.
     pub(crate) fn top(path: &Path) -> io::Result<Self> {
         Ok(Self(retry_on_intr(|| {
             rustix::fs::open(path, FOLDER, Mode::empty())
         })?))
     }
 
-    /// A folder in it; `None` where something else has that name, a link to one say, or nothing has.
+    /// `None` for anything but a folder, such as a link to one.
     pub(crate) fn inner(&self, name: &OsStr) -> io::Result<Option<Self>> {
         match retry_on_intr(|| openat(&self.0, name, FOLDER | OFlags::NOFOLLOW, Mode::empty())) {
             Ok(folder) => Ok(Some(Self(folder))),
@@ -97,7 +96,7 @@ impl OpenFolder {
         })
     }
 
-    /// Makes a file in it with the rights that a checkout gives it.
+    /// With the rights of a checkout.
     pub(crate) fn check_out(&self, name: &OsStr, is_executable: bool) -> io::Result<File> {
         let flags = FILE | OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL;
         let mode = Mode::from_raw_mode(if is_executable { 0o777 } else { 0o666 });
@@ -106,7 +105,7 @@ impl OpenFolder {
         })?))
     }
 
-    /// Makes a file in it, to write it; for its owner alone until [`OpenFolder::set_mode`].
+    /// For its owner alone until [`UnixOpenFolder::set_mode`].
     pub(crate) fn create(&self, name: &OsStr) -> io::Result<File> {
         let flags = FILE | OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL;
         Ok(File::from(retry_on_intr(|| {

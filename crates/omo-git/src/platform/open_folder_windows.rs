@@ -1,5 +1,4 @@
-//! Windows: a folder of a work tree, by its path. Links and junctions are seen as what they are and never
-//! followed; but another process can put one in the way between a look and a step.
+//! Windows: a folder of a work tree by its path. No link is followed, but one may get in between look and step.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, OpenOptions};
@@ -11,15 +10,15 @@ use super::{FolderEntry, OpenedEntry};
 
 const FILE_FLAG_OPEN_REPARSE_POINT: u32 = 0x0020_0000;
 
-pub(crate) struct OpenFolder(PathBuf);
+pub(crate) struct WindowsOpenFolder(PathBuf);
 
-impl OpenFolder {
-    /// The top of the work tree. Links on the way to it are its user's affair.
+impl WindowsOpenFolder {
+    /// Links on the way to the top are its user's affair.
     pub(crate) fn top(path: &Path) -> io::Result<Self> {
         Ok(Self(path.canonicalize()?))
     }
 
-    /// A folder in it; `None` where something else has that name, a link to one say, or nothing has.
+    /// `None` for anything but a folder, such as a link to one.
     pub(crate) fn inner(&self, name: &OsStr) -> io::Result<Option<Self>> {
         Ok(matches!(self.look(name)?, FolderEntry::Folder).then(|| Self(self.0.join(name))))
     }
@@ -79,7 +78,7 @@ impl OpenFolder {
             .open(self.0.join(name))
     }
 
-    /// Here a file has no such rights.
+    /// Files have no such rights here.
     #[expect(clippy::unnecessary_wraps, reason = "other systems need it")]
     pub(crate) fn set_mode(_file: &File, _mode: u32) -> io::Result<()> {
         Ok(())

@@ -28,7 +28,6 @@ pub(crate) fn is_of_other_user(path: &Path) -> bool {
         .is_ok_and(|found| found.uid() != rustix::process::geteuid().as_raw())
 }
 
-/// `path` in `folder`.
 pub(crate) fn lies_in(path: &Path, folder: &Path) -> bool {
     path.starts_with(folder)
 }
@@ -49,15 +48,15 @@ pub(crate) fn identity(file: &File) -> io::Result<String> {
     Ok(format!("{device}:{inode}:{}:{time:?}", meta.len()))
 }
 
-pub(crate) struct TreeTop(OwnedFd);
+pub(crate) struct UnixTreeTop(OwnedFd);
 
-impl TreeTop {
-    /// Opens it; `None` where nothing can be told by looking.
+impl UnixTreeTop {
+    /// `None` for an unreadable folder.
     pub(crate) fn open(path: &Path) -> Option<Self> {
         rustix::fs::open(path, FOLDER, Mode::empty()).ok().map(Self)
     }
 
-    /// State of a path; `Some(None)` where there is nothing.
+    /// `Some(None)` for a missing path.
     #[expect(
         clippy::option_option,
         reason = "that nothing is there says something else than that it cannot be told"

@@ -7,25 +7,25 @@ use std::path::{Path, PathBuf};
 
 use super::FileStamp;
 
-/// No file says so here.
 pub(crate) fn has_execute_bit(_meta: &std::fs::Metadata) -> bool {
     false
 }
 
-/// Every file may be run here.
 pub(crate) fn may_be_run(_meta: &std::fs::Metadata) -> bool {
     true
 }
 
-/// Owners are not compared here.
 pub(crate) fn is_of_other_user(_path: &Path) -> bool {
     false
 }
 
-/// `path` in `folder`, without regard to case.
+/// Without regard to case.
 pub(crate) fn lies_in(path: &Path, folder: &Path) -> bool {
-    let lower = |path: &Path| PathBuf::from(path.to_string_lossy().to_lowercase());
-    lower(path).starts_with(lower(folder))
+    lower_path(path).starts_with(lower_path(folder))
+}
+
+fn lower_path(path: &Path) -> PathBuf {
+    PathBuf::from(path.to_string_lossy().to_lowercase())
 }
 
 pub(crate) fn path_of(bytes: &[u8]) -> PathBuf {
@@ -42,12 +42,11 @@ pub(crate) fn identity(file: &File) -> io::Result<String> {
     ))
 }
 
-/// The top of a work tree, which is never opened here: the time at which a file was last changed in any
-/// way cannot be asked for in safe code, and any program can set back the one at which it was written.
-/// So nothing can be told by looking, and git is asked each time.
-pub(crate) struct TreeTop(Infallible);
+/// Never opened: safe code cannot ask for the time of change here, and any program can set back that of writing. So git
+/// is asked each time.
+pub(crate) struct WindowsTreeTop(Infallible);
 
-impl TreeTop {
+impl WindowsTreeTop {
     pub(crate) fn open(_path: &Path) -> Option<Self> {
         None
     }

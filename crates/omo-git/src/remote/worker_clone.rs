@@ -1,7 +1,5 @@
-//! The clone that a worker on another machine works in: what it fetches of a remote repository, and what it pushes there.
-//!
-//! Nothing but the branches that are named is moved, and the credentials of the machine's user do their work. What a
-//! remote says is quoted without the credentials that an address may hold.
+//! The clone of a worker on another machine: only named branches are moved, with the credentials of the machine's user.
+//! Words of a remote are quoted without credentials of URLs.
 
 use std::cell::Cell;
 use std::ffi::{OsStr, OsString};
@@ -23,11 +21,11 @@ use crate::git_output::parts;
 use crate::git_settings::own_identity;
 use crate::repository::{GitFailed, GitRepository, is_object_name, trimmed_line};
 
-/// Maximum time of `git fetch`: of a large repository even a single commit is large.
+/// Even a single commit of a large repository is large.
 const FETCH_LIMIT: Duration = Duration::from_secs(600);
 const PUSH_LIMIT: Duration = Duration::from_secs(120);
 const PEEK_LIMIT: Duration = Duration::from_secs(30);
-/// Maximum time of any of them once the worker was asked to end.
+/// Once the worker was asked to end.
 const HURRIED_LIMIT: Duration = Duration::from_secs(15);
 const WAITS: [Duration; 3] = [
     Duration::from_secs(2),
@@ -37,7 +35,7 @@ const WAITS: [Duration; 3] = [
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 const REMOTE: &str = "origin";
 const MAX_IGNORED: usize = 10_000;
-/// Complaints of git that another try would repeat.
+/// Another try would repeat these.
 const LASTING_FAILURES: [&str; 12] = [
     "couldn't find remote ref",
     "does not appear to be a git repository",
@@ -53,29 +51,27 @@ const LASTING_FAILURES: [&str; 12] = [
     "dubious ownership",
 ];
 
-/// Result of a look at a branch on the remote, by `git ls-remote`.
+/// By `git ls-remote`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum BranchPeek {
-    /// The commit that was known.
+    /// The known commit.
     Same,
-    /// New commit, which the clone has by now.
+    /// A new commit, which the clone has now.
     Moved(String),
-    /// The remote has no such branch.
     Gone,
-    /// The remote did not answer.
+    /// No answer.
     Silent,
 }
 
-/// Failure of `WorkerClone::push`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PushStop {
-    /// Another worker has written the report since this one did.
+    /// Another worker has written the report since.
     Superseded,
-    /// The branch for the work has commits that what was pushed does not go on from.
+    /// The branch has commits that the work does not go on from.
     WorkRefused(String),
-    /// The remote answers, and does not take it for a reason of its own: a rule there, or a full disk.
+    /// The remote answers, and refuses for a reason of its own: a rule, or a full disk.
     Declined(String),
-    /// The remote does not answer, or has a fault of its own, which is no judgement of what was pushed.
+    /// No answer, or a fault of the remote, which is no judgement of the work.
     Failed(String),
 }
 
@@ -85,21 +81,18 @@ impl From<RemoteError> for PushStop {
     }
 }
 
-/// Commits to push. The work only ever goes on from what is there; the report replaces what this
-/// worker last saw.
+/// The work goes on from what is there; the report replaces the one that this worker saw last.
 #[derive(Clone, Copy, Debug)]
 pub struct WorkerPushRequest<'a> {
-    /// The branch for the work, and the commit, where there is one.
+    /// Branch and commit.
     pub work: Option<(&'a str, &'a str)>,
-    /// The branch for the report.
     pub report_branch: &'a str,
-    /// The commit with the report.
     pub report: &'a str,
-    /// The commit that the branch for the report was last seen at; `None` where it was not there.
+    /// `None` for a missing branch.
     pub seen_report: Option<&'a str>,
 }
 
-/// Clone with one remote, `origin`.
+/// With one remote, `origin`.
 pub struct WorkerClone<'g> {
     repository: GitRepository,
     push_url: String,
@@ -124,12 +117,7 @@ impl Deref for WorkerClone<'_> {
 }
 
 impl<'g> WorkerClone<'g> {
-    /// An empty one in an empty folder, for objects with names like this one. `goes_on` is asked all the while that it
-    /// speaks with its remote.
-    ///
-    /// # Errors
-    ///
-    /// git cannot make it.
+    /// Makes an empty clone in an empty folder, for object ids like `like`; it calls its remote while `goes_on`.
     pub fn create(
         folder: &Path,
         url: &str,
@@ -141,19 +129,19 @@ impl<'g> WorkerClone<'g> {
         } else {
             "--object-format=sha1"
         };
-        let failed = |arguments: &str| GitFailed::new(arguments, folder);
         git(
             folder,
             &["init", "--quiet", "--template=", format],
             &[],
             &[],
         )
-        .ok_or_else(|| failed("init"))?;
-        let repository = GitRepository::find(folder).ok_or_else(|| failed("init"))?;
-        // Not by its words, which hold the address.
+        .ok_or_else(|| GitFailed::new("init", folder))?;
+        let repository =
+            GitRepository::find(folder).ok_or_else(|| GitFailed::new("init", folder))?;
+        // Not by its words, which hold the URL.
         let (status, _) = repository.answer(&["remote", "add", "--", REMOTE, url], &[], &[])?;
         if status != 0 {
-            return Err(failed("remote add").into());
+            return Err(GitFailed::new("remote add", folder).into());
         }
         let push_url = repository.git_line(&["remote", "get-url", "--push", REMOTE])?;
         Ok(Self {
@@ -164,22 +152,17 @@ impl<'g> WorkerClone<'g> {
         })
     }
 
-    /// From now on it goes on whatever its caller is asked, and takes little time: it is about to end.
+    /// Before the end: calls go on without `goes_on`, and take little time.
     pub fn hurry(&self) {
         self.is_hurried.set(true);
     }
 
-    /// `true` while its settings lead to the remote that it was made for, and run nothing on the
-    /// way.
+    /// `true` while its settings lead to its first remote, and run nothing on the way.
     pub fn is_as_made(&self) -> bool {
         self.check_settings().is_ok()
     }
 
-    /// Branches among these that are on the remote, with their commits.
-    ///
-    /// # Errors
-    ///
-    /// The remote does not answer.
+    /// Existing ones of these branches on the remote, with their commits.
     pub fn list_branches(&self, branches: &[&str]) -> Result<Vec<(String, String)>, RemoteError> {
         let references: Vec<String> = branches
             .iter()
@@ -195,11 +178,7 @@ impl<'g> WorkerClone<'g> {
         Ok(listed)
     }
 
-    /// Brings branches from there under references of the clone, with so many commits of each.
-    ///
-    /// # Errors
-    ///
-    /// One of them is not there, or the remote does not answer.
+    /// Fetches branches to references of the clone, with `depth` commits of each.
     pub fn fetch(&self, branches: &[(&str, &str)], depth: u32) -> Result<(), RemoteError> {
         let depth = format!("--depth={depth}");
         let specs: Vec<String> = branches
@@ -212,22 +191,14 @@ impl<'g> WorkerClone<'g> {
         self.ask_again("fetch", FETCH_LIMIT, &arguments).map(drop)
     }
 
-    /// Looks at a branch on the remote, once and for a short time. A commit other than `known` is fetched under this
-    /// reference of the clone.
+    /// Short look at a branch on the remote; a commit other than `known` is fetched to `reference`.
     pub fn peek_branch(&self, branch: &str, known: Option<&str>, reference: &str) -> BranchPeek {
         let full = format!("refs/heads/{branch}");
         if !self.is_as_made() {
             return BranchPeek::Silent;
         }
-        let ask = |command, arguments: &[&str]| {
-            self.call(command, PEEK_LIMIT, arguments)
-                .ok()
-                .and_then(Result::ok)
-        };
-        let Some(said) = ask(
-            "ls-remote",
-            &["ls-remote", "--quiet", "--refs", REMOTE, &full],
-        ) else {
+        let listing = ["ls-remote", "--quiet", "--refs", REMOTE, &full];
+        let Some(said) = self.peek("ls-remote", &listing) else {
             return BranchPeek::Silent;
         };
         let listed = parse_branches(&String::from_utf8_lossy(&said), "");
@@ -239,16 +210,16 @@ impl<'g> WorkerClone<'g> {
         let spec = format!("+{full}:{reference}");
         let mut arguments = FETCH.to_vec();
         arguments.extend(["--depth=1", REMOTE, &spec]);
-        let fetched =
-            ask("fetch", &arguments).and_then(|_| self.commit_of(reference).ok().flatten());
-        fetched.map_or(BranchPeek::Silent, BranchPeek::Moved)
+        self.peek("fetch", &arguments)
+            .and_then(|_| self.commit_of(reference).ok().flatten())
+            .map_or(BranchPeek::Silent, BranchPeek::Moved)
     }
 
-    /// Descent of one commit from another, as far as the clone knows both.
-    ///
-    /// # Errors
-    ///
-    /// git cannot look.
+    fn peek(&self, command: &'static str, arguments: &[&str]) -> Option<Vec<u8>> {
+        self.call(command, PEEK_LIMIT, arguments).ok()?.ok()
+    }
+
+    /// `tip` descends from `base`, as far as the clone has both.
     pub fn goes_on_from(&self, tip: &str, base: &str) -> Result<bool, GitFailed> {
         if self.repository.commit_of(base)?.is_none() {
             return Ok(false);
@@ -256,11 +227,7 @@ impl<'g> WorkerClone<'g> {
         Ok(tip == base || self.repository.contains(tip, &[base.to_owned()])?)
     }
 
-    /// Checks a commit out on a branch of the clone of that name.
-    ///
-    /// # Errors
-    ///
-    /// git cannot.
+    /// Checks a commit out on a branch of the clone.
     pub fn check_out(&self, branch: &str, commit: &str) -> Result<(), GitFailed> {
         self.repository
             .git_with(
@@ -279,18 +246,12 @@ impl<'g> WorkerClone<'g> {
             .map(drop)
     }
 
-    /// Commit of `HEAD`.
     pub fn head(&self) -> Option<String> {
-        let known = GitWorktree::at(self.top()).and_then(|tree| tree.head());
-        known.or_else(|| self.repository.commit_of("HEAD").ok().flatten())
+        let commit = GitWorktree::at(self.top()).and_then(|tree| tree.head());
+        commit.or_else(|| self.repository.commit_of("HEAD").ok().flatten())
     }
 
-    /// Tree of the files that git does not ignore; `None` where none differs from the commit that
-    /// is checked out.
-    ///
-    /// # Errors
-    ///
-    /// git cannot look.
+    /// Digest of changes since `HEAD`, with new files; `None` without any.
     pub fn file_state(&self) -> Result<Option<String>, GitFailed> {
         let status = [
             "status",
@@ -316,11 +277,7 @@ impl<'g> WorkerClone<'g> {
         Ok(Some(hex_digest(&state)))
     }
 
-    /// Has git ignore in this clone what is there and in no commit: a set-up made it, and it is no work.
-    ///
-    /// # Errors
-    ///
-    /// git cannot look, or its list cannot be written.
+    /// Ignores new files in this clone: a set-up made them, and they are no work.
     pub fn ignore_new_files(&self) -> Result<(), String> {
         let arguments = [
             "ls-files",
@@ -349,7 +306,7 @@ impl<'g> WorkerClone<'g> {
         written.map_err(|error| format!("{}: {error}", folder.display()))
     }
 
-    /// The variables that say who makes commits here: the machine's own user where git knows them, else a neutral name.
+    /// Variables of the machine's own identity where git knows it, else of a neutral one.
     pub fn commit_identity(&self, host: &str) -> Vec<(&'static str, OsString)> {
         if has_identity(&self.repository) {
             return own_identity();
@@ -363,11 +320,7 @@ impl<'g> WorkerClone<'g> {
         ]
     }
 
-    /// Commits all that is not ignored, whether or not that is anything, and gives the commit.
-    ///
-    /// # Errors
-    ///
-    /// git cannot.
+    /// Commits all but ignored files, even an empty change; returns the commit.
     pub fn commit_all(
         &self,
         message: &str,
@@ -391,11 +344,7 @@ impl<'g> WorkerClone<'g> {
             .git_line(&["rev-parse", "--verify", "--quiet", "HEAD^{commit}"])
     }
 
-    /// Pushes work and report, both or none of them where the remote can do that.
-    ///
-    /// # Errors
-    ///
-    /// The remote does not have them.
+    /// Pushes work and report, both or none where the remote can do that.
     pub fn push(&self, request: &WorkerPushRequest<'_>) -> Result<(), PushStop> {
         self.check_settings()?;
         let report = format!("refs/heads/{}", request.report_branch);
@@ -448,10 +397,10 @@ impl<'g> WorkerClone<'g> {
         }
     }
 
-    /// A push whose answer got lost may have been taken: the report there is this one then.
+    /// A push whose answer got lost may have been taken: then the report there is this one.
     fn confirm_superseded(&self, request: &WorkerPushRequest<'_>) -> Result<(), PushStop> {
-        let there = self.list_branches(&[request.report_branch])?;
-        let is_own = there
+        let branches = self.list_branches(&[request.report_branch])?;
+        let is_own = branches
             .first()
             .is_some_and(|(_, commit)| commit == request.report);
         if is_own {
@@ -461,8 +410,7 @@ impl<'g> WorkerClone<'g> {
         }
     }
 
-    /// The settings of the clone lead to the remote that it was made for, and run nothing on the way: its client may
-    /// have written others.
+    /// Its client may have changed settings: they have to lead to the first remote, and run nothing on the way.
     fn check_settings(&self) -> Result<(), RemoteError> {
         if let Some(setting) = program_setting(&self.repository)? {
             return Err(RemoteError::ProgramSetting { setting });
@@ -506,11 +454,12 @@ impl<'g> WorkerClone<'g> {
         } else {
             limit
         };
-        let mut goes_on = || self.is_hurried.get() || (self.goes_on)();
-        call(&self.repository, command, limit, arguments, &mut goes_on)
+        call(&self.repository, command, limit, arguments, &mut || {
+            self.is_hurried.get() || (self.goes_on)()
+        })
     }
 
-    /// Waits before a further try. Where there is none, that is why the command failed.
+    /// Waits before a further try; without one, `why` is the failure.
     fn wait(
         &self,
         command: &'static str,
@@ -543,12 +492,12 @@ fn failed(command: &'static str, why: String) -> RemoteError {
     RemoteError::Failed { command, why }
 }
 
-/// An option of `push` with another value here.
+/// Options with another value here.
 fn is_said_here(word: &str) -> bool {
     matches!(word, "--quiet" | "--no-atomic")
 }
 
-/// Complaint of git without addresses.
+/// Without URLs.
 fn safe_reason(complaint: Option<String>) -> String {
     complaint.map_or_else(
         || "no answer in time".to_owned(),
@@ -556,21 +505,22 @@ fn safe_reason(complaint: Option<String>) -> String {
     )
 }
 
-/// A text whose addresses name no user and hold no password.
+/// Without users and passwords of URLs.
 pub fn without_credentials(text: &str) -> String {
     const MARK: &str = "://";
-    let ends = |letter: char| {
-        letter.is_whitespace() || matches!(letter, '/' | '\'' | '"' | '`' | '<' | '>')
-    };
     let (mut cleaned, mut rest) = (String::with_capacity(text.len()), text);
     while let Some(at) = rest.find(MARK) {
         let (before, from) = rest.split_at(at + MARK.len());
         cleaned.push_str(before);
-        let host = &from[..from.find(ends).unwrap_or(from.len())];
+        let host = &from[..from.find(is_host_end).unwrap_or(from.len())];
         rest = &from[host.rfind('@').map_or(0, |at| at + 1)..];
     }
     cleaned.push_str(rest);
     cleaned
+}
+
+fn is_host_end(letter: char) -> bool {
+    letter.is_whitespace() || matches!(letter, '/' | '\'' | '"' | '`' | '<' | '>')
 }
 
 fn ignore_line(name: &[u8]) -> Vec<u8> {
@@ -606,34 +556,42 @@ fn parse_push(said: &str, work: Option<&str>, report: &str) -> Option<PushStop> 
         let Some((_, reference)) = names.rsplit_once(':') else {
             continue;
         };
-        let says = |words: &[&str]| words.iter().any(|word| summary.contains(word));
-        let why = || without_credentials(&sanitize(summary, COMPLAINT_CHARS));
-        if reference == report && says(&["stale info"]) {
+        let why = without_credentials(&sanitize(summary, COMPLAINT_CHARS));
+        if reference == report && summary.contains("stale info") {
             return Some(PushStop::Superseded);
         }
-        if says(&[
-            "atomic",
-            "cannot lock ref",
-            "failed to update ref",
-            "failed to lock",
-            "incorrect old value",
-        ]) {
-            // The other one says why, or another push came in between, and the next try tells.
+        if contains_any(
+            summary,
+            &[
+                "atomic",
+                "cannot lock ref",
+                "failed to update ref",
+                "failed to lock",
+                "incorrect old value",
+            ],
+        ) {
+            // The other line says why, or another push came in between, and the next try tells.
             continue;
         }
-        if Some(reference) == work && says(&["non-fast-forward", "fetch first", "needs force"]) {
-            answer = Some(PushStop::WorkRefused(why()));
+        if Some(reference) == work
+            && contains_any(summary, &["non-fast-forward", "fetch first", "needs force"])
+        {
+            answer = Some(PushStop::WorkRefused(why));
         } else if matches!(answer, None | Some(PushStop::Failed(_))) {
-            let summary = summary.to_ascii_lowercase();
-            let is_fault = SERVER_FAULTS.iter().any(|fault| summary.contains(fault));
-            answer = Some(if is_fault {
-                PushStop::Failed(why())
-            } else {
-                PushStop::Declined(why())
-            });
+            answer = Some(
+                if contains_any(&summary.to_ascii_lowercase(), &SERVER_FAULTS) {
+                    PushStop::Failed(why)
+                } else {
+                    PushStop::Declined(why)
+                },
+            );
         }
     }
     answer
+}
+
+fn contains_any(text: &str, words: &[&str]) -> bool {
+    words.iter().any(|word| text.contains(word))
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Kept files written into a work tree again: only where it holds what they were before, so nothing newer is lost.
+//! Kept files written into a work tree again: only where it holds their former content, so that nothing newer is lost.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
@@ -18,37 +18,31 @@ use crate::snapshots::Snapshots;
 use crate::tree_path::TreePath;
 use crate::worktree::WorkerName;
 
-/// Outcome of `bring_back`. Paths are from the project's top.
+/// Paths are from the project's top.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BroughtBack {
-    /// Written or removed, as they were kept.
+    /// Written or removed.
     pub restored: Vec<String>,
-    /// As they were kept already.
     pub unchanged: Vec<String>,
-    /// Something else by now: left as they are.
+    /// Something else by now: left alone.
     pub differing: Vec<String>,
-    /// Paths that could not be written, each with the reason.
+    /// Reasons by path.
     pub failed: BTreeMap<String, String>,
-    /// The commit that keeps what was overwritten.
+    /// Commit of overwritten files.
     pub overwritten: Option<KeptWork>,
 }
 
-/// Paths as they were kept; `None` for one that was deleted.
+/// `None` for a deleted path.
 type KeptEntries = BTreeMap<TreePath, Option<GitEntry>>;
 
 const UNKEEPABLE: &str = "what is there can be in no commit; move it away";
 const MAX_LINK_BYTES: u64 = 64 * 1024;
 
 impl Snapshots<'_> {
-    /// Compares kept work with the work tree, without writing: `restored` are the paths that hold what they held before the
-    /// change that was kept.
-    ///
-    /// # Errors
-    ///
-    /// A file cannot be read, or git fails.
+    /// Dry run: `restored` are paths that hold what they held before the kept change.
     pub fn compare_kept(&self, kept: &KeptWork) -> Result<BroughtBack, RestoreError> {
-        let it = Snapshotter::open(self)?;
-        let repository = it.repository()?;
+        let snapshotter = Snapshotter::open(self)?;
+        let repository = snapshotter.repository()?;
         let message = message_of(&repository, &kept.commit)?;
         let mut end = BroughtBack::default();
         for (
@@ -58,31 +52,27 @@ impl Snapshots<'_> {
                 after,
             },
             now,
-        ) in it.kept_and_now(&repository, kept, &message)?
+        ) in snapshotter.kept_and_now(&repository, kept, &message)?
         {
             let list = match now {
                 EntryNow::Entry(now) if now == after => &mut end.unchanged,
                 EntryNow::Entry(now) if now == before => &mut end.restored,
                 EntryNow::Entry(_) | EntryNow::Other => &mut end.differing,
             };
-            list.push(it.project_path(&path));
+            list.push(snapshotter.project_path(&path));
         }
         Ok(end)
     }
 
-    /// Writes kept work into the work tree, where that holds what it held before the change that was kept. Each other path
-    /// is left as it is, or, with a name for what is overwritten, kept under that name first. The index stays as it is.
-    ///
-    /// # Errors
-    ///
-    /// A file cannot be read, or what is to be overwritten cannot be kept; nothing was written then.
+    /// Writes kept work where the work tree holds what it held before that change. Other paths are left alone or, with a
+    /// name for them, kept first and overwritten. Nothing is written where that fails. The index stays.
     pub fn bring_back(
         &self,
         kept: &KeptWork,
         overwritten: Option<&WorkerName>,
     ) -> Result<BroughtBack, RestoreError> {
-        let it = Snapshotter::open(self)?;
-        let repository = it.repository()?;
+        let snapshotter = Snapshotter::open(self)?;
+        let repository = snapshotter.repository()?;
         let message = message_of(&repository, &kept.commit)?;
         let mut end = BroughtBack::default();
         let (mut to_write, mut newer) = (KeptEntries::new(), BTreeSet::new());
@@ -93,29 +83,34 @@ impl Snapshots<'_> {
                 after,
             },
             now,
-        ) in it.kept_and_now(&repository, kept, &message)?
+        ) in snapshotter.kept_and_now(&repository, kept, &message)?
         {
             match now {
-                EntryNow::Entry(now) if now == after => end.unchanged.push(it.project_path(&name)),
+                EntryNow::Entry(now) if now == after => {
+                    end.unchanged.push(snapshotter.project_path(&name))
+                }
                 EntryNow::Entry(now) if now == before => drop(to_write.insert(name, after)),
                 EntryNow::Other if overwritten.is_some() => {
                     end.failed
-                        .insert(it.project_path(&name), UNKEEPABLE.to_owned());
+                        .insert(snapshotter.project_path(&name), UNKEEPABLE.to_owned());
                 }
                 EntryNow::Entry(_) if overwritten.is_some() => {
                     newer.insert(name.clone());
                     to_write.insert(name, after);
                 }
-                EntryNow::Entry(_) | EntryNow::Other => end.differing.push(it.project_path(&name)),
+                EntryNow::Entry(_) | EntryNow::Other => {
+                    end.differing.push(snapshotter.project_path(&name))
+                }
             }
         }
-        let in_the_way = it.find_obstacles(&to_write)?;
+        let in_the_way = snapshotter.find_obstacles(&to_write)?;
         let mut keepable = BTreeSet::new();
         if overwritten.is_some() && !in_the_way.is_empty() {
             keepable.extend(
-                it.list(&["--cached", "--others"])?
+                snapshotter
+                    .list(&["--cached", "--others"])?
                     .into_iter()
-                    .filter(|name| it.is_covered(name)),
+                    .filter(|name| snapshotter.is_covered(name)),
             );
         }
         let mut removed_first = BTreeSet::new();
@@ -132,9 +127,9 @@ impl Snapshots<'_> {
                     match overwritten {
                         Some(_) => drop(
                             end.failed
-                                .insert(it.project_path(path), UNKEEPABLE.to_owned()),
+                                .insert(snapshotter.project_path(path), UNKEEPABLE.to_owned()),
                         ),
-                        None => end.differing.push(it.project_path(path)),
+                        None => end.differing.push(snapshotter.project_path(path)),
                     }
                 }
                 !stays
@@ -142,21 +137,22 @@ impl Snapshots<'_> {
         }
         newer.extend(removed_first.iter().cloned());
         if let Some(name) = overwritten.filter(|_| !newer.is_empty()) {
-            end.overwritten = Some(it.keep_files(name, &newer)?);
+            end.overwritten = Some(snapshotter.keep_files(name, &newer)?);
         }
-        let mut kept_files = KeptFiles::read(&repository, it.store.nameless_file()?, &to_write)?;
+        let mut kept_files =
+            KeptFiles::read(&repository, snapshotter.store.nameless_file()?, &to_write)?;
         for name in &removed_first {
-            // One that is still there is named with what it is in the way of.
-            let _ = it.ground.remove(name);
+            // A remaining one is named with the path that it is in the way of.
+            let _ = snapshotter.ground.remove(name);
         }
         let modes = kept_modes(&message);
         // Removals first, to make room: a folder may stand where a file was.
         let (to_remove, to_write): (Vec<_>, Vec<_>) =
             to_write.iter().partition(|(_, kept)| kept.is_none());
         for (name, kept) in to_remove.into_iter().chain(to_write) {
-            let shown = it.project_path(name);
+            let shown = snapshotter.project_path(name);
             let mode = modes.get(name).copied();
-            match it.write_kept(&mut kept_files, name, kept.as_ref(), mode) {
+            match snapshotter.write_kept(&mut kept_files, name, kept.as_ref(), mode) {
                 Ok(()) => end.restored.push(shown),
                 Err(error) => _ = end.failed.insert(shown, error.to_string()),
             }
@@ -167,11 +163,7 @@ impl Snapshots<'_> {
     }
 }
 
-/// The paths that kept work changes, from the top of the work tree.
-///
-/// # Errors
-///
-/// git cannot be run, or cannot read the repository.
+/// Changed paths of kept work, from the top of the work tree.
 pub fn kept_changes(
     repository: &GitRepository,
     kept: &KeptWork,
@@ -201,8 +193,7 @@ fn kept_modes(message: &str) -> BTreeMap<TreePath, u32> {
         .unwrap_or_default()
 }
 
-/// The change that a commit keeps. The work of a worker is all that it did since it left the branch that is checked
-/// out.
+/// The kept change; of a worker all that it did since it left the checked-out branch.
 fn kept_entries(
     repository: &GitRepository,
     kept: &KeptWork,
@@ -232,7 +223,7 @@ fn kept_entries(
 }
 
 enum EntryNow {
-    /// A file or a link. A folder is none, as in a tree of git's: what is in it has paths of its own.
+    /// A file or a link; `None` for a folder too, whose files have paths of their own.
     Entry(Option<GitEntry>),
     /// A submodule, or something that no commit holds, such as a FIFO.
     Other,
@@ -256,12 +247,6 @@ impl Snapshotter<'_> {
                 after,
             } = &changed;
             let failed = self.read_error(name);
-            let entry = |mode: &str, object| {
-                EntryNow::Entry(Some(GitEntry {
-                    mode: mode.to_owned(),
-                    object,
-                }))
-            };
             let now = match self.ground.look(name).map_err(&failed)? {
                 FolderEntry::Folder if self.ground.is_repository(name).map_err(&failed)? => {
                     EntryNow::Other
@@ -270,14 +255,8 @@ impl Snapshotter<'_> {
                 FolderEntry::Other => EntryNow::Other,
                 FolderEntry::Link(target) => {
                     let target = target.as_encoded_bytes();
-                    entry(
-                        LINK,
-                        trimmed_line(&repository.git_with(
-                            &["hash-object", "--stdin"],
-                            &[],
-                            target,
-                        )?),
-                    )
+                    let target = repository.git_with(&["hash-object", "--stdin"], &[], target)?;
+                    entry_now(LINK, trimmed_line(&target))
                 }
                 FolderEntry::File { mode } => {
                     let size = self
@@ -285,7 +264,7 @@ impl Snapshotter<'_> {
                         .read(name)
                         .and_then(|file| Ok(file.metadata()?.len()))
                         .map_err(&failed)?;
-                    // One of another size has an object that is neither of the two: it is not read.
+                    // Another size means another object than the two: the file is not read.
                     if before
                         .iter()
                         .chain(after)
@@ -294,14 +273,12 @@ impl Snapshotter<'_> {
                         alike.push(found.len());
                         paths.push(self.tree.top.join(path_of(&name.0)));
                     }
-                    entry(
-                        if mode & 0o111 == 0 {
-                            REGULAR
-                        } else {
-                            EXECUTABLE
-                        },
-                        String::new(),
-                    )
+                    let mode = if mode & 0o111 == 0 {
+                        REGULAR
+                    } else {
+                        EXECUTABLE
+                    };
+                    entry_now(mode, String::new())
                 }
             };
             found.push((changed, now));
@@ -314,13 +291,12 @@ impl Snapshotter<'_> {
         Ok(found)
     }
 
-    /// The files and links that stand where others are to be written, and are not to be removed: in the place of a folder
-    /// on the way there, or in a folder with that name.
+    /// Files and links in the way of others that are to be written: in place of a parent folder, or in a folder of that name.
     fn find_obstacles(
         &self,
         to_write: &KeptEntries,
     ) -> Result<Vec<(TreePath, BTreeSet<TreePath>)>, RestoreError> {
-        let mut found = Vec::new();
+        let mut obstructed = Vec::new();
         for name in to_write
             .iter()
             .filter(|(_, after)| after.is_some())
@@ -331,9 +307,9 @@ impl Snapshotter<'_> {
                 .into_iter()
                 .filter(|path| !matches!(to_write.get(path), Some(None)))
                 .collect();
-            found.extend((!obstacles.is_empty()).then(|| (name.clone(), obstacles)));
+            obstructed.extend((!obstacles.is_empty()).then(|| (name.clone(), obstacles)));
         }
-        Ok(found)
+        Ok(obstructed)
     }
 
     fn write_kept(
@@ -355,7 +331,7 @@ impl Snapshotter<'_> {
             content.take(MAX_LINK_BYTES).read_to_end(&mut target)?;
             return self.ground.write_link(name, path_of(&target).as_os_str());
         }
-        // The rights of a file that is there stay, but for the one to run it.
+        // The rights of an existing file stay, except for execution.
         let rights = match self.ground.look(name)? {
             FolderEntry::File { mode } => mode,
             _ => private_mode.map_or(0o644, |mode| mode & 0o777),
@@ -372,7 +348,7 @@ impl Snapshotter<'_> {
     }
 }
 
-/// The contents of kept files, one behind the other as `git cat-file --batch` prints them.
+/// Contents, one after the other, of `git cat-file --batch`.
 struct KeptFiles {
     printed: BufReader<File>,
     places: BTreeMap<String, (u64, u64)>,
@@ -421,6 +397,13 @@ impl KeptFiles {
     }
 }
 
+fn entry_now(mode: &str, object: String) -> EntryNow {
+    EntryNow::Entry(Some(GitEntry {
+        mode: mode.to_owned(),
+        object,
+    }))
+}
+
 fn object_sizes(
     repository: &GitRepository,
     changed: &[ChangedEntry],
@@ -436,7 +419,7 @@ fn object_sizes(
         .collect())
 }
 
-/// Objects as `git cat-file` reads them; that of a submodule is in no repository here.
+/// Input of `git cat-file`, without submodules, whose objects are elsewhere.
 fn object_list<'e>(entries: impl Iterator<Item = &'e GitEntry>) -> Vec<u8> {
     entries
         .filter(|entry| entry.mode != SUBMODULE)

@@ -1,8 +1,8 @@
-//! The index of a work tree as it was: the file as a whole, under git's own lock, or some of its paths.
+//! The index of a work tree put back: the file as a whole, under git's own lock, or some of its paths.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind};
 use std::path::Path;
 use std::time::Duration;
 
@@ -17,7 +17,7 @@ use crate::git_output::{parts, split_entry};
 use crate::index_lock::{IndexLock, lock_file, remove_file};
 use crate::tree_path::TreePath;
 
-/// Content of a lock that an older omo has made.
+/// Content of a lock of an older omo.
 const OLDER: &[u8] = b"omo puts the index back\n";
 const NEW: &str = "index.omo";
 
@@ -31,7 +31,7 @@ pub(super) fn open_index(tree: &GitWorktree) -> Result<Option<File>, RestoreErro
     }
 }
 
-/// Takes git's lock on the index. The caller holds the store, so one that an older omo has made is one that was left.
+/// Takes git's lock on the index. The caller holds the store, so a lock of an older omo is a leftover.
 pub(super) fn lock_index(tree: &GitWorktree) -> Result<IndexLock, RestoreError> {
     let path = lock_file(&tree.git);
     if regular_file::read(&path, 64, Links::Refused)
@@ -44,26 +44,28 @@ pub(super) fn lock_index(tree: &GitWorktree) -> Result<IndexLock, RestoreError> 
     lock.ok_or(RestoreError::IndexLocked(path))
 }
 
-/// Puts the index back as it was, under its lock; `None` for none.
+/// Puts the index back, under its lock; `None` for no index.
 pub(super) fn restore_index(
     tree: &GitWorktree,
     store: &SnapshotStore,
     content: Option<&str>,
 ) -> Result<(), RestoreError> {
     let (index, new) = (tree.git.join("index"), tree.git.join(NEW));
-    let put = || match content {
+    let restored = match content {
         None => remove_file(&index),
-        Some(content) => {
-            // A link there goes.
-            let _ = fs::remove_file(&new);
-            store.write_file(content, &mut File::create_new(&new)?)?;
-            fs::rename(&new, &index)
-        }
+        Some(content) => replace_index(store, content, &new, &index),
     };
-    put().map_err(RestoreError::io("put back", &index))
+    restored.map_err(RestoreError::io("put back", &index))
 }
 
-/// Entries of an index file; empty for `None`.
+fn replace_index(store: &SnapshotStore, content: &str, new: &Path, index: &Path) -> io::Result<()> {
+    // A link there goes.
+    let _ = fs::remove_file(new);
+    store.write_file(content, &mut File::create_new(new)?)?;
+    fs::rename(new, index)
+}
+
+/// Empty for no file.
 pub(crate) fn read_index(
     tree: &GitWorktree,
     file: Option<&Path>,
@@ -91,7 +93,7 @@ pub(crate) fn read_index_and_untracked(
         "--exclude-standard",
     ];
     let listed = git_in(tree, &all, &[]).ok_or(RestoreError::Git("ls-files"))?;
-    // Each has a letter before it, and those are `?`.
+    // Each has a tag before it, and untracked ones `?`.
     let tagged = parts(&listed).filter_map(|entry| entry.split_at_checked(2));
     let (others, known): (Vec<_>, Vec<_>) = tagged.partition(|(tag, _)| *tag == b"? ");
     let others = others
@@ -105,15 +107,15 @@ pub(crate) fn read_index_and_untracked(
 }
 
 fn parse_entries<'e>(entries: impl Iterator<Item = &'e [u8]>) -> IndexEntries {
-    let mut found = IndexEntries::new();
-    for (said, name) in entries.filter_map(split_entry) {
-        // One path has up to three entries while a conflict is open.
-        found
+    let mut by_path = IndexEntries::new();
+    for (about, name) in entries.filter_map(split_entry) {
+        // A path in conflict has up to three entries.
+        by_path
             .entry(TreePath(name.to_vec()))
             .or_default()
-            .extend([said, b"\t", name, b"\0"].concat());
+            .extend([about, b"\t", name, b"\0"].concat());
     }
-    found
+    by_path
 }
 
 pub(crate) fn differing_paths(
@@ -122,26 +124,26 @@ pub(crate) fn differing_paths(
     now: &IndexEntries,
     scope: RestoreSelection<'_>,
 ) -> BTreeSet<TreePath> {
-    let is_ours = |name: &TreePath| match (scope, after) {
-        (RestoreSelection::Until(_, own), Some(after)) => {
-            after.get(name) != before.get(name)
-                && after.get(name) == now.get(name)
-                && own.is_none_or(|is_own| is_own(name))
-        }
-        (RestoreSelection::Paths(paths), _) => {
-            paths.iter().any(|path| name.is_at_or_below(&path.0))
-        }
-        _ => true,
-    };
-    let names = before.keys().chain(now.keys());
-    names
-        .filter(|name| before.get(*name) != now.get(*name) && is_ours(name))
+    before
+        .keys()
+        .chain(now.keys())
+        .filter(|name| before.get(*name) != now.get(*name))
+        .filter(|name| match (scope, after) {
+            (RestoreSelection::Until(_, own), Some(after)) => {
+                after.get(*name) != before.get(*name)
+                    && after.get(*name) == now.get(*name)
+                    && own.is_none_or(|is_own| is_own(name))
+            }
+            (RestoreSelection::Paths(paths), _) => {
+                paths.iter().any(|path| name.is_at_or_below(&path.0))
+            }
+            _ => true,
+        })
         .cloned()
         .collect()
 }
 
-/// Puts some paths of the index back, and leaves all others. All of them in one step: half of it could not be
-/// told from what another process has staged.
+/// Puts some paths back in one step: a half could not be told from what another process has staged.
 pub(crate) fn restore_index_paths(
     tree: &GitWorktree,
     before: &IndexEntries,
@@ -154,7 +156,7 @@ pub(crate) fn restore_index_paths(
     let mut input = Vec::new();
     for name in names {
         if let Some(said) = now.get(name) {
-            // A mode of 0 has the path go.
+            // Mode 0 removes a path.
             input.extend([b"0 ", zero_object(said).as_slice(), b"\t", &name.0, b"\0"].concat());
         }
     }

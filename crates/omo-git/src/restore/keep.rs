@@ -1,12 +1,11 @@
-//! Files kept as a commit below `refs/omo/keep`, their bytes as they are: no filter of the repository stands between.
+//! Files kept byte for byte as a commit below `refs/omo/keep`, without any filter.
 //!
 //! ```text
-//! HEAD <- the files as they were before <- the files as they were kept   refs/omo/keep/RUN/NAME
+//! HEAD <- files before <- files as kept   refs/omo/keep/RUN/NAME
 //! ```
 //!
-//! The last commit holds the change and nothing else, so `git show` prints it and it can be applied again. The one
-//! before is left out where HEAD holds the same. Where something else was staged, the last parent holds that.
-//! `bring_back` applies the change, or, where only something staged was kept, that.
+//! The last commit is the change alone, as `git show` prints it. That of the files before is left out where `HEAD` holds
+//! them. Other staged content is a last parent, which `bring_back` applies where nothing else was kept.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,15 +16,15 @@ use super::snapshotter::Snapshotter;
 use crate::folder_path::{EXECUTABLE, LINK, REGULAR};
 use crate::kept_work::{KeptWork, WorkToKeep, make_commit};
 use crate::private_index::PrivateIndex;
-use crate::repository::{GitRepository, StatusEntry};
+use crate::repository::GitRepository;
 use crate::snapshots::Snapshots;
 use crate::tree_path::TreePath;
 use crate::worktree::WorkerName;
 
-/// Begins the message of a commit whose first parent is what the files were before.
+/// Start of a message of a commit whose first parent holds the files before.
 pub(super) const KEPT_SUBJECT: &str = "Kept by omo: ";
 
-/// Begins a line of that message with the modes, by path, of the files that not everybody may read: git has no such mode.
+/// Start of a line with modes by path, of files that not everybody may read: git has no such mode.
 pub(super) const MODES: &str = "Modes: ";
 
 fn private_mode(entry: &ManifestEntry) -> Option<u32> {
@@ -36,58 +35,47 @@ fn private_mode(entry: &ManifestEntry) -> Option<u32> {
 }
 
 impl Snapshots<'_> {
-    /// Keeps files as they are now, byte for byte, in a commit on the one that is checked out; its reference is
-    /// [`WorkerName::keep_reference`]. `paths` are from the project's top, each with everything below it; one that is gone
-    /// is kept as deleted. The work tree and the index stay as they are. Under a name that is taken, what it named before
-    /// stays reachable.
-    ///
-    /// # Errors
-    ///
-    /// A file cannot be read, or the repository cannot be written.
+    /// Keeps files as they are now, from the project's top and with everything below, in a commit on `HEAD`
+    /// ([`WorkerName::keep_reference`]); a missing path is kept as deleted. Work tree and index stay. What a used name kept
+    /// before stays reachable.
     pub fn keep_paths(&self, name: &WorkerName, paths: &[&str]) -> Result<KeptWork, RestoreError> {
-        let it = Snapshotter::open(self)?;
-        it.keep_files(name, &it.tree_paths_of(paths)?)
+        let snapshotter = Snapshotter::open(self)?;
+        snapshotter.keep_files(name, &snapshotter.tree_paths_of(paths)?)
     }
 
-    /// Keeps what is staged of some files and is neither in the work tree nor in the commit that is checked out; `None`
-    /// where that is nothing.
-    ///
-    /// # Errors
-    ///
-    /// As [`Self::keep_paths`].
+    /// Keeps staged content that is neither in the work tree nor in `HEAD`; `None` for nothing.
     pub fn keep_staged(
         &self,
         name: &WorkerName,
         paths: &[&str],
     ) -> Result<Option<KeptWork>, RestoreError> {
-        let it = Snapshotter::open(self)?;
-        let is_otherwise =
-            |entry: &StatusEntry| matches!(entry.letters, [b'M' | b'A' | b'T', b'M' | b'D' | b'T']);
-        let status = it
+        let snapshotter = Snapshotter::open(self)?;
+        let status = snapshotter
             .repository()?
             .status(&[])?
             .into_iter()
-            .filter(is_otherwise);
-        let paths: BTreeSet<TreePath> = it.tree_paths_of(paths)?;
+            .filter(|entry| matches!(entry.letters, [b'M' | b'A' | b'T', b'M' | b'D' | b'T']));
+        let paths: BTreeSet<TreePath> = snapshotter.tree_paths_of(paths)?;
         let mut names: BTreeSet<TreePath> = status.map(|entry| TreePath(entry.path)).collect();
-        names.retain(|name| paths.contains(name) && it.is_covered(name));
+        names.retain(|name| paths.contains(name) && snapshotter.is_covered(name));
         if names.is_empty() {
             return Ok(None);
         }
-        let index = read_index(&it.tree, Some(&it.tree.git.join("index")))?;
+        let index = read_index(&snapshotter.tree, Some(&snapshotter.tree.git.join("index")))?;
         let staged: Vec<u8> = names
             .iter()
             .filter_map(|name| index.get(name))
             .flatten()
             .copied()
             .collect();
-        it.keep(
-            name,
-            &it.read_files(&names)?.entries_at(&names),
-            &PathEntries::new(),
-            &staged,
-        )
-        .map(Some)
+        snapshotter
+            .keep(
+                name,
+                &snapshotter.read_files(&names)?.entries_at(&names),
+                &PathEntries::new(),
+                &staged,
+            )
+            .map(Some)
     }
 }
 
@@ -97,7 +85,7 @@ impl Snapshotter<'_> {
         name: &WorkerName,
         paths: &BTreeSet<TreePath>,
     ) -> Result<KeptWork, RestoreError> {
-        // The tag `S` stands before files outside of the sparse set: not there, and not deleted.
+        // The tag `S` marks files outside of the sparse set: missing, and not deleted.
         let (sparse, listed): (Vec<_>, Vec<_>) = self
             .list(&["-t", "--cached", "--others"])?
             .into_iter()
@@ -131,7 +119,7 @@ impl Snapshotter<'_> {
         Ok(now)
     }
 
-    /// Keeps some files, whose bytes are in the store, with what they were `before`; `staged` are entries of an index.
+    /// Keeps files, whose bytes are in the store, with their former state; `staged` are entries of an index.
     pub(super) fn keep(
         &self,
         name: &WorkerName,
@@ -145,11 +133,18 @@ impl Snapshotter<'_> {
         let head_tree = head
             .as_deref()
             .map_or_else(|| repository.empty_tree(), |head| repository.tree_of(head))?;
-        let tree_with =
-            |tree: &str, input: &[u8]| index.tree_with(tree, &["--replace", "--index-info"], input);
-        let tree_before = tree_with(&head_tree, &self.index_input(&repository, before)?)?;
-        let tree = tree_with(&tree_before, &self.index_input(&repository, kept)?)?;
-        let staged = tree_with(&tree, staged)?;
+        let options = ["--replace", "--index-info"];
+        let tree_before = index.tree_with(
+            &head_tree,
+            &options,
+            &self.index_input(&repository, before)?,
+        )?;
+        let tree = index.tree_with(
+            &tree_before,
+            &options,
+            &self.index_input(&repository, kept)?,
+        )?;
+        let staged = index.tree_with(&tree, &options, staged)?;
         self.store.fresh_index()?;
         let private: BTreeMap<&TreePath, u32> = kept
             .iter()
@@ -169,39 +164,37 @@ impl Snapshotter<'_> {
             staged,
             message: &message,
         };
-        let has_parents = |known: &str| {
-            Ok(repository
-                .tree_of(&format!("{known}^"))
-                .is_ok_and(|it| it == tree_before))
-        };
-        let parents = || {
-            let head: Vec<String> = head.clone().into_iter().collect();
-            if tree_before == head_tree && !head.is_empty() {
-                return Ok(head);
-            }
-            Ok(vec![make_commit(
-                &repository,
-                &tree_before,
-                &head,
-                "Before the change that is kept",
-            )?])
-        };
+        let commit = work.keep(
+            &repository,
+            |commit| {
+                let parent = repository.tree_of(&format!("{commit}^"));
+                Ok(parent.is_ok_and(|tree| tree == tree_before))
+            },
+            || {
+                let head: Vec<String> = head.iter().cloned().collect();
+                if tree_before == head_tree && !head.is_empty() {
+                    return Ok(head);
+                }
+                let message = "Before the change that is kept";
+                make_commit(&repository, &tree_before, &head, message).map(|commit| vec![commit])
+            },
+        )?;
         Ok(KeptWork {
-            commit: work.keep(&repository, has_parents, parents)?,
+            commit,
             reference: name.keep_reference(),
             name: name.worker().to_owned(),
             is_in_branch: false,
         })
     }
 
-    /// Entries as `git update-index --index-info` takes them, after their content is in the repository.
+    /// Input of `git update-index --index-info`, with the content written to the repository.
     fn index_input(
         &self,
         repository: &GitRepository,
         entries: &PathEntries<'_>,
     ) -> Result<Vec<u8>, RestoreError> {
         let zeros = "0".repeat(repository.empty_tree()?.len());
-        // First all go: a folder may stand where a file was.
+        // Removals first: a folder may stand where a file was.
         let mut input: Vec<u8> = entries
             .keys()
             .flat_map(|name| [b"0 ", zeros.as_bytes(), b"\t", &name.0, b"\0"].concat())
@@ -214,7 +207,7 @@ impl Snapshotter<'_> {
                     let entry = format!("{LINK} {}\t", repository.write_blob(&target.0)?);
                     input.extend([entry.as_bytes(), &name.0, b"\0"].concat());
                 }
-                // No file and no link: in no commit.
+                // Neither file nor link: in no commit.
                 Some(ManifestEntry::Other) | None => {}
             }
         }

@@ -1,4 +1,4 @@
-//! Content of a work tree at one moment, as plain data, and the steps to have it so again.
+//! Content of a work tree at one moment, and the steps to restore it: plain data.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,38 +6,38 @@ use serde::{Deserialize, Serialize};
 
 use crate::tree_path::TreePath;
 
-/// Kind and content of a path.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) enum ManifestEntry {
-    /// A file: who may do what with it, and the digest of its bytes.
-    File { mode: u32, content: String },
-    /// A link, and where it points.
-    Link { target: TreePath },
-    /// Something that cannot be kept: a FIFO say.
+    /// With the digest of its bytes.
+    File {
+        mode: u32,
+        content: String,
+    },
+    Link {
+        target: TreePath,
+    },
+    /// Not to be kept, such as a FIFO.
     Other,
 }
 
-/// Content of a work tree at one moment.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct SnapshotManifest {
-    /// The files that git knows, and the new ones that it does not ignore.
+    /// Tracked files, and new ones that git does not ignore.
     pub(crate) entries: BTreeMap<TreePath, ManifestEntry>,
     /// Ignored paths, folders as a whole: never touched.
     pub(crate) ignored: BTreeSet<TreePath>,
-    /// Repositories within the work tree: never touched.
+    /// Inner repositories: never touched.
     pub(crate) nested: BTreeSet<TreePath>,
-    /// The digest of the index file; `None` where there was none.
+    /// Digest of the index file.
     pub(crate) index: Option<String>,
-    /// The commit that was checked out.
     pub(crate) head: Option<String>,
 }
 
 pub(crate) type PathEntries<'a> = BTreeMap<&'a TreePath, Option<&'a ManifestEntry>>;
 
 impl SnapshotManifest {
-    /// Entries at these paths.
     pub(crate) fn entries_at<'a>(&'a self, names: &'a BTreeSet<TreePath>) -> PathEntries<'a> {
         names
             .iter()
@@ -46,37 +46,32 @@ impl SnapshotManifest {
     }
 }
 
-/// Tells the own paths from those of others.
+/// Tells own paths.
 pub(crate) type OwnPaths<'a> = &'a dyn Fn(&TreePath) -> bool;
 
-/// The differences that are taken back.
+/// Differences that are taken back.
 #[derive(Clone, Copy)]
 pub(crate) enum RestoreSelection<'a> {
-    /// All of them.
     All,
-    /// Differences up to this moment, but for paths that were changed again since; where paths are
-    /// told apart, those of the own ones.
+    /// Up to this moment, except for paths that changed again since; own ones alone, where told.
     Until(&'a SnapshotManifest, Option<OwnPaths<'a>>),
-    /// Differences at or below these paths.
+    /// At or below these paths.
     Paths(&'a [TreePath]),
 }
 
-/// Steps of a restore.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct RestoreSteps {
-    /// Paths to remove, because they were not there.
+    /// They were not there before.
     pub(crate) remove: BTreeSet<TreePath>,
-    /// Paths to write as they were.
     pub(crate) put: BTreeSet<TreePath>,
-    /// Paths that were changed again since: they stay.
+    /// Changed again since: they stay.
     pub(crate) left_alone: BTreeSet<TreePath>,
-    /// Differences at paths of others: they stay.
+    /// Of others: they stay.
     pub(crate) of_others: BTreeSet<TreePath>,
-    /// Differences that cannot be taken back.
+    /// They cannot be taken back.
     pub(crate) uncovered: BTreeSet<TreePath>,
 }
 
-/// Steps after which the work tree holds again what it held `before`.
 pub(crate) fn restore_steps(
     before: &SnapshotManifest,
     now: &SnapshotManifest,
@@ -95,7 +90,7 @@ pub(crate) fn restore_steps(
             (DifferenceOwner::Others, _) => &mut steps.of_others,
             (DifferenceOwner::Ours, Some(ManifestEntry::Other)) => &mut steps.uncovered,
             (DifferenceOwner::Ours, Some(_)) => &mut steps.put,
-            // A path that was there, and ignored: a changed `.gitignore` shows it now.
+            // It was there, and ignored: a changed `.gitignore` shows it now.
             (DifferenceOwner::Ours, None) if is_within(name, &before.ignored) => {
                 &mut steps.uncovered
             }
@@ -112,7 +107,6 @@ pub(crate) fn restore_steps(
     steps
 }
 
-/// Owner of a difference.
 enum DifferenceOwner {
     Ours,
     /// Ours, and changed again since.

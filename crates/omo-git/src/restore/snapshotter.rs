@@ -1,5 +1,4 @@
-//! A work tree that is kept and put back: which of its files git knows, what each of them is, and the order in
-//! which they are written.
+//! A work tree that is kept and put back: its files as git lists them, and the order of writes.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
@@ -22,7 +21,7 @@ use crate::restore::worktree_files::{TEMPORARY, WorktreeFiles};
 use crate::snapshots::Snapshots;
 use crate::tree_path::{TreePath, is_safe, relative_path, tree_path};
 
-/// A `.gitignore` that is put back may show new files, which are taken back in another round.
+/// A restored `.gitignore` may show new files, which need another round.
 const ROUNDS: usize = 4;
 
 pub(super) struct Snapshotter<'a> {
@@ -35,22 +34,22 @@ pub(super) struct Snapshotter<'a> {
 
 impl<'a> Snapshotter<'a> {
     pub(super) fn open(place: &'a Snapshots<'a>) -> Result<Self, RestoreError> {
-        let none = || RestoreError::NoWorkTree(place.worktree.root().to_owned());
-        let (tree, project) = place.worktree.project().ok_or_else(none)?;
+        let no_work_tree = || RestoreError::NoWorkTree(place.worktree.root().to_owned());
+        let (tree, project) = place.worktree.project().ok_or_else(no_work_tree)?;
         let tree = tree.clone();
         let ground = WorktreeFiles::open(&tree.top).map_err(RestoreError::io("open", &tree.top))?;
         let store = SnapshotStore::open(&tree.top, place.state_home, place.run_id)?;
-        let it = Self {
+        let snapshotter = Self {
             place,
             tree,
             project,
             ground,
             store,
         };
-        if !it.project.is_empty() && it.is_ignored()? {
-            return Err(none());
+        if !snapshotter.project.is_empty() && snapshotter.is_ignored()? {
+            return Err(no_work_tree());
         }
-        Ok(it)
+        Ok(snapshotter)
     }
 
     pub(super) fn repository(&self) -> Result<GitRepository, RestoreError> {
@@ -76,8 +75,7 @@ impl<'a> Snapshotter<'a> {
         Ok(tree_paths(&listed).collect())
     }
 
-    /// Content of the work tree, but for the index. Removes leftovers of an earlier call that was
-    /// ended.
+    /// Content of the work tree without its index; and leftovers of a killed process.
     pub(super) fn scan(
         &self,
         content: impl Fn(File) -> Result<String, RestoreError>,
@@ -151,13 +149,10 @@ impl<'a> Snapshotter<'a> {
                 &self.store.load_manifest(&after.id)?,
                 None,
             )),
-            RestoreScope::OwnUntil(after, OwnProjectPaths(is_own)) => {
-                let is_own = |name: &TreePath| is_own(&self.project_path(name));
-                act(RestoreSelection::Until(
-                    &self.store.load_manifest(&after.id)?,
-                    Some(&is_own),
-                ))
-            }
+            RestoreScope::OwnUntil(after, OwnProjectPaths(is_own)) => act(RestoreSelection::Until(
+                &self.store.load_manifest(&after.id)?,
+                Some(&|name: &TreePath| is_own(&self.project_path(name))),
+            )),
             RestoreScope::Paths(paths) => act(RestoreSelection::Paths(
                 &self.tree_paths_of::<Vec<_>>(paths)?,
             )),
@@ -176,7 +171,7 @@ impl<'a> Snapshotter<'a> {
             RestoreSelection::Until(after, own) => own.is_none() && after.index == now,
             RestoreSelection::Paths(_) => false,
         };
-        // Before anything is touched: while another git is at work nothing is put back.
+        // First: while another git is at work nothing is put back.
         let lock = match scope {
             RestoreSelection::Paths(_) => None,
             RestoreSelection::All | RestoreSelection::Until(..) => {
@@ -214,7 +209,7 @@ impl<'a> Snapshotter<'a> {
             let failed = RestoreError::io("read", &self.tree.top);
             let (now, left) = self.scan(|file| digest_of(file).map_err(&failed))?;
             for name in &left {
-                // One that cannot be removed is in the way of nothing.
+                // A remaining one is in the way of nothing.
                 let _ = self.ground.remove(name);
             }
             let mut steps = restore_steps(before, &now, scope);
@@ -311,8 +306,7 @@ impl<'a> Snapshotter<'a> {
         Ok(!names.is_empty())
     }
 
-    /// Entries of the later index that are taken back, as `git update-index --index-info` takes them; without those of
-    /// an open conflict.
+    /// Entries of the later index that are taken back, as for `git update-index --index-info`; without open conflicts.
     pub(super) fn staged_since(
         &self,
         before: &SnapshotManifest,
@@ -321,18 +315,13 @@ impl<'a> Snapshotter<'a> {
     ) -> Result<Vec<u8>, RestoreError> {
         let (was, then) = (self.kept_index(before)?, self.kept_index(after)?);
         let names = index::differing_paths(&was, Some(&then), &then, scope);
-        let is_whole = |entry: &&Vec<u8>| {
+        let entries = names.iter().filter_map(|name| then.get(name));
+        let without_conflicts = entries.filter(|entry| {
             entry
                 .split_last()
                 .is_some_and(|(_, rest)| !rest.contains(&0))
-        };
-        Ok(names
-            .iter()
-            .filter_map(|name| then.get(name))
-            .filter(is_whole)
-            .flatten()
-            .copied()
-            .collect())
+        });
+        Ok(without_conflicts.flatten().copied().collect())
     }
 
     fn kept_index(&self, manifest: &SnapshotManifest) -> Result<IndexEntries, RestoreError> {
@@ -351,9 +340,12 @@ impl<'a> Snapshotter<'a> {
         &self,
         paths: &[&str],
     ) -> Result<C, RestoreError> {
-        let name = |path: &&str| {
-            tree_path(&self.project, path).ok_or_else(|| RestoreError::Outside((*path).to_owned()))
-        };
-        paths.iter().map(name).collect()
+        paths
+            .iter()
+            .map(|path| {
+                tree_path(&self.project, path)
+                    .ok_or_else(|| RestoreError::Outside((*path).to_owned()))
+            })
+            .collect()
     }
 }

@@ -1,6 +1,4 @@
-//! Store of snapshots: the bytes of every file once, by their digest, and the manifests, in the
-//! user's own state folder; a folder for each run, whose work trees have most of their files in
-//! common.
+//! Store of snapshots in the user's state folder, one for each run: bytes of each file once, by digest, and manifests.
 
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, Write};
@@ -14,11 +12,10 @@ use super::manifest::SnapshotManifest;
 use crate::private_folder::{OMO, PATIENCE, PrivateFolder, RESTORE, run_name, tree_name};
 
 const MAX_MANIFEST_BYTES: u64 = 512 * 1024 * 1024;
-/// Size from which a second read of a file is avoided.
+/// From this size on a second read is avoided.
 const LARGE: u64 = 16 * 1024 * 1024;
 
-/// The snapshots of one run, as one of its work trees uses them. While it is open no other process keeps or restores
-/// in that work tree.
+/// Snapshots of a run for one of its work trees, in which no other process keeps or restores meanwhile.
 pub(crate) struct SnapshotStore {
     private: PrivateFolder,
     new: String,
@@ -38,15 +35,11 @@ impl SnapshotStore {
         })
     }
 
-    /// Keeps the bytes of a file, and tells their digest. What is there already is read and not written.
+    /// Keeps the bytes of a file; returns their digest.
     pub(super) fn save_file(&self, mut bytes: File) -> Result<String, RestoreError> {
-        let failed = |source| RestoreError::Io {
-            action: "keep",
-            path: self.private.folder.path().join(&self.new),
-            source,
-        };
+        let failed = RestoreError::io("keep", &self.path(&self.new));
         let size = bytes.metadata().map_err(&failed)?.len();
-        // Reading a large file takes long: one that is new by its size alone is read once.
+        // A large file that is new by its size alone is read once.
         if size < LARGE || self.has_size(size) {
             let content = digest_of(&bytes).map_err(&failed)?;
             if self.contains(&content) {
@@ -54,7 +47,7 @@ impl SnapshotStore {
             }
             bytes.rewind().map_err(&failed)?;
         }
-        // Another process may write to the file meanwhile: what counts is what was copied.
+        // Another process may write to the file meanwhile: the copy counts.
         let content = copy(
             &mut bytes,
             Some(&mut self.private.folder.create_file(&self.new)?),
@@ -77,7 +70,7 @@ impl SnapshotStore {
         matches!(regular_file::open(&self.path(content)), Ok(Some(_)))
     }
 
-    /// A file without a name, gone once it is closed: open to be written, and to be read.
+    /// A file without a name, gone once it is closed, to write and to read.
     pub(super) fn nameless_file(&self) -> Result<[File; 2], RestoreError> {
         let written = self.private.folder.create_file(&self.new)?;
         let path = self.path(&self.new);
@@ -92,7 +85,7 @@ impl SnapshotStore {
         self.private.folder.path().join(content)
     }
 
-    /// The path of a private index of git; what an earlier process left there is gone.
+    /// Path of a private index, which is not there yet.
     pub(crate) fn fresh_index(&self) -> Result<PathBuf, RestoreError> {
         self.private.folder.remove(&self.index)?;
         self.private
@@ -101,7 +94,7 @@ impl SnapshotStore {
         Ok(self.path(&self.index))
     }
 
-    /// Writes bytes that were kept, or fails where they are no longer what they were.
+    /// Writes kept bytes, or fails where they have changed.
     pub(super) fn write_file(&self, content: &str, to: &mut File) -> io::Result<()> {
         let mut kept = regular_file::open(&self.path(content))?.ok_or(io::ErrorKind::NotFound)?;
         if copy(&mut kept, Some(to))? == content {
@@ -114,32 +107,34 @@ impl SnapshotStore {
         &self,
         manifest: &SnapshotManifest,
     ) -> Result<String, RestoreError> {
-        let bytes = serde_json::to_vec(manifest)
-            .map_err(|_| RestoreError::SnapshotGone("the list of files".to_owned()))?;
+        let bytes = serde_json::to_vec(manifest).map_err(|_| lost_manifest())?;
         let id = hex_digest(&bytes);
         self.private.folder.replace(&name_of(&id), &bytes)?;
         Ok(id)
     }
 
     pub(super) fn load_manifest(&self, id: &str) -> Result<SnapshotManifest, RestoreError> {
-        let gone = || RestoreError::SnapshotGone("the list of files".to_owned());
         if !id.bytes().all(|byte| byte.is_ascii_hexdigit()) {
-            return Err(gone());
+            return Err(lost_manifest());
         }
         let bytes = self
             .private
             .folder
             .read(&name_of(id), MAX_MANIFEST_BYTES)?
             .filter(|bytes| hex_digest(bytes) == id);
-        serde_json::from_slice(&bytes.ok_or_else(gone)?).map_err(|_| gone())
+        serde_json::from_slice(&bytes.ok_or_else(lost_manifest)?).map_err(|_| lost_manifest())
     }
+}
+
+fn lost_manifest() -> RestoreError {
+    RestoreError::SnapshotGone("the list of files".to_owned())
 }
 
 pub(crate) fn digest_of(mut bytes: impl Read) -> io::Result<String> {
     copy(&mut bytes, None)
 }
 
-/// Copies bytes into an empty file, and tells their digest. A run of zeros becomes a hole: it takes no room on the disk.
+/// Copies bytes into an empty file; returns their digest. A run of zeros becomes a hole.
 pub(super) fn copy(from: &mut impl Read, mut to: Option<&mut File>) -> io::Result<String> {
     let mut hash = blake3::Hasher::new();
     let mut buffer = vec![0; 64 * 1024];

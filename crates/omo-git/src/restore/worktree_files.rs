@@ -1,5 +1,4 @@
-//! The files of a work tree as they are looked at and written: from the top's own handle on, links never
-//! followed, each file by a temporary one that takes its name.
+//! Files of a work tree, from the top's own handle on: links are never followed, and files are replaced whole.
 
 use std::cell::RefCell;
 use std::ffi::OsStr;
@@ -11,7 +10,7 @@ use crate::folder_path::FolderPath;
 use crate::platform::{FolderEntry, OpenFolder, path_of};
 use crate::tree_path::TreePath;
 
-/// Temporary name of a file. The leftover of a process that was ended is removed.
+/// Leftovers of a killed process are removed.
 pub(super) const TEMPORARY: &str = ".omo-restore.tmp";
 
 pub(super) struct WorktreeFiles(RefCell<FolderPath>);
@@ -21,8 +20,7 @@ impl WorktreeFiles {
         Ok(Self(RefCell::new(FolderPath::open(top)?)))
     }
 
-    /// Calls a function with the folder that a path lies in, opened anew, and the name there; `None` where there is no such
-    /// folder.
+    /// Calls `act` with the folder of a path, opened anew, and the name there; `None` without that folder.
     fn at<T>(
         &self,
         path: &Path,
@@ -46,8 +44,7 @@ impl WorktreeFiles {
         Ok(self.look(&inner)? != FolderEntry::Nothing)
     }
 
-    /// Obstacles to a file: something else than a folder on the way there, or all that a folder
-    /// with that name holds, folders left out.
+    /// Obstacles to a file: something else than a parent folder, or all files in a folder of that name.
     pub(super) fn obstacles(&self, name: &TreePath) -> io::Result<Vec<TreePath>> {
         let ends = name
             .0
@@ -64,11 +61,11 @@ impl WorktreeFiles {
                 }
             }
         }
-        let mut found = Vec::new();
+        let mut files = Vec::new();
         if let Some(Some(folder)) = self.at(&path_of(&name.0), false, OpenFolder::inner)? {
-            list_files(&folder, &[name.0.as_slice(), b"/"].concat(), &mut found)?;
+            list_files(&folder, &[name.0.as_slice(), b"/"].concat(), &mut files)?;
         }
-        Ok(found)
+        Ok(files)
     }
 
     pub(super) fn read(&self, name: &TreePath) -> io::Result<File> {
@@ -82,17 +79,13 @@ impl WorktreeFiles {
             Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
             _ => {}
         }
-        // One in which something else is stays.
-        let is_removed = |folder: &&Path| {
-            matches!(
-                self.at(folder, false, OpenFolder::remove_folder),
-                Ok(Some(()))
-            )
-        };
-        path.ancestors()
-            .skip(1)
-            .take_while(is_removed)
-            .for_each(drop);
+        // Folders with something else in them stay.
+        for folder in path.ancestors().skip(1) {
+            match self.at(folder, false, OpenFolder::remove_folder) {
+                Ok(Some(())) => {}
+                _ => break,
+            }
+        }
         Ok(())
     }
 
@@ -146,13 +139,13 @@ impl WorktreeFiles {
     }
 }
 
-/// Lists all that is in a folder, however deep, but for folders. `prefix` is the path of the folder with a `/` behind it.
-fn list_files(folder: &OpenFolder, prefix: &[u8], found: &mut Vec<TreePath>) -> io::Result<()> {
+/// All in a folder, however deep, except for folders; `prefix` is its path with a `/` at the end.
+fn list_files(folder: &OpenFolder, prefix: &[u8], files: &mut Vec<TreePath>) -> io::Result<()> {
     for name in folder.names()? {
         let path = [prefix, name.as_encoded_bytes()].concat();
         match folder.inner(&name)? {
-            Some(inner) => list_files(&inner, &[path.as_slice(), b"/"].concat(), found)?,
-            None => found.push(TreePath(path)),
+            Some(inner) => list_files(&inner, &[path.as_slice(), b"/"].concat(), files)?,
+            None => files.push(TreePath(path)),
         }
     }
     Ok(())

@@ -1,4 +1,4 @@
-//! Cache of the files of a project between two looks, in the user's own state folder.
+//! Cache of a project's files between two looks, in the user's state folder.
 
 use std::path::{Path, PathBuf};
 
@@ -17,26 +17,24 @@ const FOLDER: [&str; 2] = ["omo", "files"];
 const REMEMBERED: &str = "remembered.json";
 const PATHS: &str = "paths";
 const ENTRIES: &str = "entries";
-/// Bytes of a cache; a larger one is not used, and everything is read each time.
+/// Larger caches are not used, and everything is read each time.
 const MAX_BYTES: u64 = 128 * 1024 * 1024;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct CachedFiles {
-    /// Name of the `FileScope`.
     pub(super) scope: Option<String>,
     pub(super) top: String,
     pub(super) is_repository: bool,
-    /// The repository's index and list of what is ignored, as they were.
+    /// Marks of the repository's index and ignore list.
     pub(super) sources: String,
     pub(super) id: String,
     pub(super) stamps: String,
-    /// Digest of the stamps of folders, where all of that can be told from a change during the
-    /// look.
+    /// Digest of the stamps of folders, where these tell every change during the look.
     pub(super) folders: Option<String>,
-    /// Each path with a NUL behind it: those of files, and behind them those of folders.
+    /// Files and then folders, with NUL.
     #[serde(skip)]
     pub(super) paths: Vec<u8>,
-    /// Bytes about files in the list of paths.
+    /// Length of the files in `paths`.
     pub(super) files_bytes: usize,
     pub(super) inner: Vec<String>,
     pub(super) entries: String,
@@ -45,7 +43,7 @@ pub(super) struct CachedFiles {
 
 pub(super) struct FilesCache {
     pub(super) private: PrivateFolder,
-    /// Key of the seal: the cache lies where others can write.
+    /// The cache lies where others can write.
     key: SealKey,
 }
 
@@ -99,12 +97,11 @@ impl CachedFiles {
         path_of(&text_to_path(&self.top))
     }
 
-    /// No file and no folder changed since.
     pub(super) fn is_unchanged(&self) -> bool {
         self.is_list_unchanged() && has_stamps(&self.top(), self.file_paths(), &self.stamps)
     }
 
-    /// An equal list of files that count, whatever stands in them.
+    /// The list of files is the same, whatever their content.
     pub(super) fn is_list_unchanged(&self) -> bool {
         let top = self.top();
         let tree = GitWorktree::at(&top).filter(|_| self.is_repository);
@@ -122,7 +119,7 @@ fn has_stamps<'a>(top: &Path, paths: impl Iterator<Item = &'a [u8]>, digest: &st
     file_stamps::digest_stamps(top, paths).is_some_and(|seen| seen.digest == digest)
 }
 
-/// Marks of what decides about the files that count, beside what lies among them.
+/// Marks of inputs other than the files.
 pub(super) fn source_marks(tree: Option<&GitWorktree>) -> String {
     tree.map_or_else(String::new, |tree| {
         [tree.git.join("index"), tree.common.join("info/exclude")]

@@ -12,15 +12,15 @@ use omo_state::files::regular_file;
 use super::manifest::{ContentDigest, FileManifest};
 use crate::platform::{FileStamp, TreeTop, has_execute_bit, path_of};
 
-/// Stamp (as bytes) and digest of each path, from an earlier look.
+/// Stamp and digest of each path, from an earlier look.
 pub(super) type KnownDigests<'a> = HashMap<&'a [u8], (&'a [u8], ContentDigest)>;
 
 const MAX_OUTSIDE: usize = 20_000;
 const FOR_A_THREAD: usize = 256;
 const MAX_THREADS: usize = 8;
-/// Files held at once where only their id is wanted.
+/// Files held at once for an id alone.
 const AT_ONCE: usize = 1_024;
-/// A larger file cannot be read in time: the first look at it says so.
+/// A larger file cannot be read in time.
 const MAX_FILE_BYTES: u64 = 16 * 1024 * 1024 * 1024;
 /// Zeroed for each file, most of which are smaller.
 const BUFFER_BYTES: usize = 16 * 1024;
@@ -28,16 +28,26 @@ const BUFFER_BYTES: usize = 16 * 1024;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct FileEntry {
     pub(super) path: Vec<u8>,
-    /// Taken before it was read; `None` where the system has none to go by.
+    /// Taken before the read; `None` on a system without stamps.
     pub(super) stamp: Option<FileStamp>,
-    /// `None` where nothing is there.
+    /// `None` for a missing file.
     pub(super) digest: Option<ContentDigest>,
-    /// Dependence on something that has no path in the work tree.
+    /// It depends on something without a path in the work tree.
     pub(super) leads_outside: bool,
 }
 
-/// Reads files, but for those that are `known` and whose stamp is the same. `None` where that takes until after the
-/// deadline, or where too much lies behind a link.
+impl FileEntry {
+    fn new(path: &[u8], stamp: Option<FileStamp>, digest: Option<ContentDigest>) -> Self {
+        Self {
+            path: path.to_vec(),
+            stamp,
+            digest,
+            leads_outside: false,
+        }
+    }
+}
+
+/// Reads files without a `known` stamp; `None` after the deadline, or with too much behind a link.
 pub(super) fn read_files<P: AsRef<[u8]> + Sync>(
     top: &Path,
     files: &[P],
@@ -59,8 +69,7 @@ pub(super) fn read_files<P: AsRef<[u8]> + Sync>(
     .all(files)
 }
 
-/// The id of what stands in files now, whatever their times say, with the content of each in `manifest`. `None` as with
-/// [`read_files`].
+/// Id of the present content, regardless of times, with a `manifest`. `None` as of [`read_files`].
 pub(super) fn exact_id<P: AsRef<[u8]> + Sync>(
     top: &Path,
     files: &[P],
@@ -109,7 +118,7 @@ struct ContentReader<'a, P> {
     top: &'a Path,
     real_top: PathBuf,
     files: &'a [P],
-    /// `None` where no stamps are wanted, or the system has none.
+    /// `None` where stamps are not wanted, or not there.
     seen_from: Option<&'a TreeTop>,
     known: &'a KnownDigests<'a>,
     deadline: Instant,
@@ -118,23 +127,17 @@ struct ContentReader<'a, P> {
 
 impl<P: AsRef<[u8]> + Sync> ContentReader<'_, P> {
     fn all(&self, files: &[P]) -> Option<Vec<FileEntry>> {
-        let read = |part: &[P]| {
-            part.iter()
-                .map(|path| self.entry(path.as_ref()))
-                .collect::<Option<Vec<FileEntry>>>()
-        };
         if files.len() <= FOR_A_THREAD {
-            return read(files);
+            return self.read_part(files);
         }
         let threads = std::thread::available_parallelism()
             .map_or(1, usize::from)
             .min(MAX_THREADS);
         let share = files.len().div_ceil(threads).max(FOR_A_THREAD);
         std::thread::scope(|scope| {
-            let read = &read;
             let parts: Vec<_> = files
                 .chunks(share)
-                .map(|part| scope.spawn(move || read(part)))
+                .map(|part| scope.spawn(move || self.read_part(part)))
                 .collect();
             let mut entries = Vec::with_capacity(files.len());
             for part in parts {
@@ -144,52 +147,50 @@ impl<P: AsRef<[u8]> + Sync> ContentReader<'_, P> {
         })
     }
 
+    fn read_part(&self, part: &[P]) -> Option<Vec<FileEntry>> {
+        part.iter().map(|path| self.entry(path.as_ref())).collect()
+    }
+
     fn entry(&self, path: &[u8]) -> Option<FileEntry> {
         if Instant::now() > self.deadline {
             return None;
         }
         let entry = self.read_entry(path);
         if entry.is_none() {
-            // The first one: those that other threads have begun meanwhile only came too late.
+            // The first one: other threads may only have been late.
             let _ = self.unread.set(path.to_vec());
         }
         entry
     }
 
     fn read_entry(&self, path: &[u8]) -> Option<FileEntry> {
-        let entry = |stamp, digest| FileEntry {
-            path: path.to_vec(),
-            stamp,
-            digest,
-            leads_outside: false,
-        };
         let stamp = match self.seen_from.map(|top| top.look(path)) {
-            Some(Some(None)) => return Some(entry(None, None)),
+            Some(Some(None)) => return Some(FileEntry::new(path, None, None)),
             Some(Some(stamp)) => stamp,
-            // A part of its path is no folder any more, or the system has no stamps.
+            // A parent is no folder any more, or the system has no stamps.
             Some(None) | None => None,
         };
         if let (Some(stamp), Some((known, digest))) = (&stamp, self.known.get(path))
             && stamp.to_bytes() == *known
         {
-            return Some(entry(Some(*stamp), Some(*digest)));
+            return Some(FileEntry::new(path, Some(*stamp), Some(*digest)));
         }
         let at = self.top.join(path_of(path));
-        // Nearly all are regular files: those are looked at by opening them.
+        // Nearly all are regular files, which are looked at by opening them.
         if let Ok(Some(file)) = regular_file::open_unlinked(&at) {
-            return Some(entry(stamp, Some(self.regular(file)?)));
+            return Some(FileEntry::new(path, stamp, Some(self.regular(file)?)));
         }
         let Ok(meta) = at.symlink_metadata() else {
-            return Some(entry(stamp, None));
+            return Some(FileEntry::new(path, stamp, None));
         };
         if meta.is_symlink() {
             let (digest, leads_outside) = self.link(&at)?;
             return Some(FileEntry {
                 leads_outside,
-                ..entry(stamp, Some(digest))
+                ..FileEntry::new(path, stamp, Some(digest))
             });
         }
-        Some(entry(stamp, Some(self.plain(&at, &meta)?)))
+        Some(FileEntry::new(path, stamp, Some(self.plain(&at, &meta)?)))
     }
 
     fn plain(&self, at: &Path, meta: &Metadata) -> Option<ContentDigest> {
@@ -199,7 +200,7 @@ impl<P: AsRef<[u8]> + Sync> ContentReader<'_, P> {
         let mut hash = blake3::Hasher::new();
         if meta.is_file() {
             hash.update(kind_of(meta));
-            // An unreadable file is told from another by its time alone.
+            // By its time alone.
             hash.update(format!("unreadable {:?}", meta.modified().ok()).as_bytes());
         } else {
             hash.update(if meta.is_dir() { b"d" } else { b"o" });
@@ -230,8 +231,7 @@ impl<P: AsRef<[u8]> + Sync> ContentReader<'_, P> {
         None
     }
 
-    /// Target of a link, and the content there unless it counts by itself; with `true` where it
-    /// leads to something that has no path in the work tree.
+    /// Target and, unless it counts by itself, its content; `true` for one without a path in the work tree.
     fn link(&self, at: &Path) -> Option<(ContentDigest, bool)> {
         let mut hash = blake3::Hasher::new();
         hash.update(b"l");

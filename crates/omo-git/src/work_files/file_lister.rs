@@ -24,7 +24,6 @@ pub(super) struct ListedFiles {
     pub(super) inner: BTreeSet<Vec<u8>>,
 }
 
-/// Asks git which files of a work tree count.
 pub(super) struct FileLister<'a> {
     pub(super) tree: Option<GitWorktree>,
     pub(super) top: PathBuf,
@@ -44,15 +43,13 @@ impl<'a> FileLister<'a> {
         calls: &'a GitCalls,
     ) -> Option<Self> {
         let git = own_git_dir::make(&memory.private.folder, tree.as_ref(), &settings.for_names())?;
-        let own_index = tree.as_ref().map(|tree| tree.git.join("index"));
-        let is_one = |index: &PathBuf| {
-            regular_file::open(index)
-                .ok()
-                .flatten()
-                .is_some_and(|file| is_index(&file) == Some(true))
-        };
-        let index = own_index
-            .filter(is_one)
+        let index = tree
+            .as_ref()
+            .map(|tree| tree.git.join("index"))
+            .filter(|index| {
+                let file = regular_file::open(index).ok().flatten();
+                file.is_some_and(|file| is_index(&file) == Some(true))
+            })
             .unwrap_or_else(|| git.join("index"));
         let objects = tree
             .as_ref()
@@ -72,7 +69,7 @@ impl<'a> FileLister<'a> {
     fn answer(&self, arguments: &[&str], index: &Path, input: &[u8]) -> Option<(i32, Vec<u8>)> {
         let own = [
             ("GIT_INDEX_FILE", index.as_os_str()),
-            // An index that stands for whole folders in one entry needs them. Nothing is written.
+            // For a sparse index; nothing is written.
             ("GIT_ALTERNATE_OBJECT_DIRECTORIES", self.objects.as_os_str()),
         ];
         let variables: Vec<_> = own_git_dir::variables(&self.git, &self.top)
@@ -90,11 +87,11 @@ impl<'a> FileLister<'a> {
     pub(super) fn ignored_folders(&self, folders: &[u8]) -> Option<Vec<u8>> {
         let (status, said) =
             self.answer(&["check-ignore", "-z", "--stdin"], &self.index, folders)?;
-        // 1 says that none of them is.
+        // 1: none of them.
         matches!(status, 0 | 1).then_some(said)
     }
 
-    /// All files that count. Where git cannot say, or says that there are none, every file does.
+    /// Without an answer of git, or with an empty one, every file counts.
     pub(super) fn list(&self) -> Option<ListedFiles> {
         const ARGUMENTS: [&str; 7] = [
             "ls-files",
@@ -105,7 +102,7 @@ impl<'a> FileLister<'a> {
             "-o",
             "--exclude-standard",
         ];
-        // An index that git cannot read keeps nothing from counting.
+        // An unreadable index keeps nothing from counting.
         let said = [&self.index, &self.git.join("index")]
             .into_iter()
             .find_map(|index| {
@@ -119,15 +116,16 @@ impl<'a> FileLister<'a> {
         Some(listed)
     }
 
-    /// Files of a walk without git: all but those that are built, or left behind by programs.
+    /// Files without git: all but built ones, and those left behind by programs.
     fn walk(&self) -> Option<ListedFiles> {
-        let is_left_out = |name: &str| matches!(name, ".git" | ".sisyphus") || is_left_out(name);
         let mut files = BTreeSet::new();
         let mut folders = vec![self.top.clone()];
         while let Some(folder) = folders.pop() {
             for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
                 let path = entry.path();
-                if entry.file_name().to_str().is_some_and(is_left_out) {
+                let name = entry.file_name();
+                let name = name.to_str().unwrap_or_default();
+                if matches!(name, ".git" | ".sisyphus") || is_left_out(name) {
                     continue;
                 }
                 if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
@@ -148,7 +146,7 @@ impl<'a> FileLister<'a> {
     }
 }
 
-/// Rows of `git ls-files`: a letter, mode, object and stage where it is in the index, and the path.
+/// Rows of `git ls-files`: tag, mode, object and stage of an indexed path, and the path.
 fn parse(said: &[u8]) -> ListedFiles {
     let mut listed = ListedFiles::default();
     for entry in parts(said) {

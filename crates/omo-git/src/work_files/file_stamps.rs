@@ -1,11 +1,6 @@
-//! Stamps of a work tree: times and sizes of its files and folders alone.
-//!
-//! Starting git costs more than looking at a thousand files. After a work tree was read, every file
-//! that counts and every folder that git would look into are remembered in one digest: a changed
-//! file has another change time, which no program can set back, and a new or removed one changes
-//! its folder. After any difference, the files are read again. A change at the very moment of the
-//! look cannot be told from none, and such a file is never remembered. On a system without such
-//! times the files are read each time.
+//! Stamps of a work tree: times and sizes of its files and folders, in one digest. A start of git costs more than looks at a
+//! thousand files. No program can set back a change time, and new or removed files change their folder. A change at the
+//! very moment of a look cannot be told, so such a file is not remembered; nor is any without such times.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -17,13 +12,11 @@ use omo_state::env;
 use crate::git_output::{list, parts};
 use crate::platform::{FileStamp, TreeTop};
 
-/// The times of a file system move in steps. What lies within this of a look is taken for changed
-/// during it.
+/// Step of file times: changes this close to a look count as during it.
 const STEP: Duration = Duration::from_millis(100);
-/// Levels of folders asked about one by one, as nearly all are done by then. Deeper ones are asked
-/// about at once: one call for each level could take for ever.
+/// Levels of folders that are asked about one by one; deeper ones at once, since one call for each takes too long.
 const LEVELS: usize = 5;
-/// Of a work tree with more folders no look is remembered.
+/// Larger work trees are not remembered.
 const MAX_FOLDERS: usize = 100_000;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,7 +26,6 @@ pub(crate) struct StampDigest {
 }
 
 impl StampDigest {
-    /// Stamps that every change after `since` would alter.
     pub(crate) fn is_settled(&self, since: Timestamp) -> bool {
         is_before(self.newest, since)
     }
@@ -43,7 +35,7 @@ pub(crate) fn start_time() -> Timestamp {
     env::now()
 }
 
-/// A stamp that every change after `since` would alter.
+/// Every change after `since` would alter the stamp.
 pub(crate) fn is_stamp_settled(stamp: &FileStamp, since: Timestamp) -> bool {
     is_before(newest_time(stamp), since)
 }
@@ -57,17 +49,12 @@ fn is_before(millis: i64, since: Timestamp) -> bool {
 }
 
 fn newest_time(stamp: &FileStamp) -> i64 {
-    let millis = |(seconds, nanos): (i64, u32)| {
+    let millis = stamp.times.map(|(seconds, nanos)| {
         seconds
             .saturating_mul(1_000)
             .saturating_add(i64::from(nanos / 1_000_000))
-    };
-    stamp
-        .times
-        .map(millis)
-        .into_iter()
-        .max()
-        .unwrap_or_default()
+    });
+    millis.into_iter().max().unwrap_or_default()
 }
 
 pub(crate) fn digest_stamps<'a>(
@@ -85,7 +72,7 @@ pub(crate) fn digest_stamps<'a>(
                 seen.extend_from_slice(&stamp.to_bytes());
                 latest = latest.max(newest_time(&stamp));
             }
-            // A sparse checkout has left it out.
+            // Left out by a sparse checkout.
             None => seen.push(0),
         }
         if seen.len() > 60 * 1024 {
@@ -100,8 +87,7 @@ pub(crate) fn digest_stamps<'a>(
     })
 }
 
-/// Every folder that git would look into for new files, from the top, level by level: all but those that it
-/// ignores, which `ignored` tells of a list of them.
+/// Folders that git would look into for new files, level by level; `ignored` tells those of a list that it ignores.
 pub(crate) fn list_folders(
     top: &Path,
     files: &[Vec<u8>],
@@ -136,7 +122,7 @@ pub(crate) fn list_folders(
     Some(found)
 }
 
-/// Folders with tracked files: none of those is ignored.
+/// None of these folders is ignored.
 pub(crate) fn folders_of_files<'a>(files: impl Iterator<Item = &'a [u8]>) -> HashSet<&'a [u8]> {
     let mut folders = HashSet::new();
     for file in files {
@@ -159,7 +145,7 @@ fn drop_ignored(
     let unknown = folders
         .iter()
         .filter(|path| !known.contains(path.as_slice()));
-    // Without a `/` at the end: with one, git also goes by the rules that stand in the folder itself.
+    // Without a `/`: with one, git also reads the rules in the folder itself.
     let asked = list(unknown);
     let left_out = if asked.is_empty() {
         Vec::new()

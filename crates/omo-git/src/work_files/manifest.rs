@@ -1,4 +1,4 @@
-//! The content of each file at one moment, to tell later which of them changed.
+//! Digests of all files at one moment, to tell later which of them changed.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,7 +6,7 @@ pub(super) type ContentDigest = [u8; 32];
 
 const MAX_KEPT_BYTES: usize = 16 * 1024 * 1024;
 
-/// Each path, a NUL, and the digest of its content.
+/// Path, NUL and digest, for each file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FileManifest {
     bytes: Vec<u8>,
@@ -30,17 +30,16 @@ impl FileManifest {
             .extend_from_slice(&[path, b"\0", digest].concat());
     }
 
-    /// The bytes to keep; `None` where they are too many.
+    /// `None` above `MAX_KEPT_BYTES`.
     pub fn bytes_to_keep(&self) -> Option<&[u8]> {
         (self.bytes.len() <= MAX_KEPT_BYTES).then_some(&*self.bytes)
     }
 
-    /// The manifest that was kept as bytes.
     pub fn from_kept(bytes: Vec<u8>) -> Self {
         Self { bytes }
     }
 
-    /// Paths that came, went or have other content than in `earlier`; true for those that `earlier` has.
+    /// Added, removed and changed paths; `true` for those of `earlier`.
     pub fn changed_since<'a>(&'a self, earlier: &'a Self) -> BTreeMap<&'a [u8], bool> {
         let (now, then): (BTreeSet<_>, BTreeSet<_>) = (
             parse(&self.bytes).collect(),

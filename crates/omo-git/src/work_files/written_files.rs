@@ -6,19 +6,18 @@ use std::time::Instant;
 use super::cache::FilesCache;
 use super::{FileManifest, LONGEST_READ, WorkFiles, content, parse_known};
 
-/// Files with other bytes than before the checks ran, by their path from the top of the work tree.
+/// Files with other bytes than before the checks, by path from the top of the work tree.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct WrittenFiles {
-    /// Untracked files that were not there.
+    /// Untracked, and not there before.
     pub new: BTreeSet<Vec<u8>>,
-    /// Untracked files that were there.
+    /// Untracked, and there before.
     pub untracked: BTreeSet<Vec<u8>>,
-    /// All others.
     pub tracked: BTreeSet<Vec<u8>>,
 }
 
 impl WorkFiles<'_> {
-    /// The content of the files that the last [`WorkFiles::state`] found; the repositories within are left out.
+    /// Contents of the files of the last [`WorkFiles::state`], without inner repositories.
     pub fn manifest(&self) -> Option<FileManifest> {
         let memory = FilesCache::open(&self.root, self.state_home?)?;
         let found = memory.read()?;
@@ -37,7 +36,6 @@ impl WorkFiles<'_> {
         Some(manifest)
     }
 
-    /// The files that have other bytes than in `before`.
     pub fn written_since(&self, before: &FileManifest) -> Option<WrittenFiles> {
         let now = self.manifest()?;
         let changed = now.changed_since(before);

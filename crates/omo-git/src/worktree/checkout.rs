@@ -1,15 +1,11 @@
-//! Putting the worktree of a group at a commit that was made somewhere else.
+//! The worktree of a group put at a commit that was made somewhere else.
 
 use super::rescue::open_worktree;
 use super::{WorkerName, WorktreeError, belongs_to};
 use crate::repository::{GitRepository, is_object_name};
 
-/// Puts the worktree and the branch of a group at a commit. What git does not know stays; what it knows is as in the
-/// commit: only for a worktree in which no process works, and whose commits are kept elsewhere.
-///
-/// # Errors
-///
-/// There is no such commit, or no worktree of the group.
+/// Checks out a commit on the group's branch; untracked files stay. Only for a worktree without processes, whose commits
+/// are kept elsewhere.
 pub fn checkout_at(
     repository: &GitRepository,
     name: &WorkerName,
@@ -20,12 +16,11 @@ pub fn checkout_at(
             commit: commit.to_owned(),
         });
     }
-    let taken = || WorktreeError::Taken {
-        path: name.path(repository),
-    };
     let inside = open_worktree(repository, name)?
         .filter(|inside| belongs_to(inside.git_folder(), name))
-        .ok_or_else(taken)?;
+        .ok_or_else(|| WorktreeError::Taken {
+            path: name.path(repository),
+        })?;
     let branch = name.branch();
     let arguments = [
         "checkout", "--quiet", "--force", "-B", &branch, commit, "--",

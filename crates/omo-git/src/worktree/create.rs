@@ -1,4 +1,4 @@
-//! Making a group's worktree, so that an end between any two steps leaves nothing that stands in the way.
+//! Making a group's worktree, so that an end between any two steps leaves nothing in the way.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -16,24 +16,20 @@ use crate::platform::path_of;
 use crate::repository::{GitFailed, GitRepository, is_object_name};
 use crate::worktree::state::remember_index;
 
-/// List of ignored files that a worktree gets, from the top.
+/// Ignored files that a worktree gets, from the top.
 const INCLUDE: &str = ".worktreeinclude";
 
-/// A worktree that is ready to be worked in.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CreatedWorktree {
-    /// Top folder.
     pub path: PathBuf,
-    /// The branch that is checked out in it.
     pub branch: String,
-    /// An existing whole one, from an earlier try: a worker may have worked in it.
+    /// Whole already: a worker may have worked in it.
     pub was_there: bool,
-    /// Files that `.worktreeinclude` names, and that could not be copied.
+    /// Files of `.worktreeinclude` that could not be copied.
     pub not_copied: Vec<String>,
 }
 
-/// Makes the worktree and the branch of a group at a commit. One that is there and whole is left as it
-/// is; what an interrupted try left is taken away first, since no worker began there.
+/// Makes worktree and branch at a commit. A whole one stays; what an interrupted try left goes, as no worker began there.
 pub fn create_worktree(
     repository: &GitRepository,
     name: &WorkerName,
@@ -42,8 +38,7 @@ pub fn create_worktree(
     create(repository, name, base, false)
 }
 
-/// As [`create_worktree`], for a group that had a worktree before. Its branch is taken as it stands: it has the commits
-/// of what was done there.
+/// [`create_worktree`] for a group that had one: its branch stays where it is, with its commits.
 pub fn continue_worktree(
     repository: &GitRepository,
     name: &WorkerName,
@@ -58,18 +53,15 @@ fn create(
     base: &str,
     is_continued: bool,
 ) -> Result<CreatedWorktree, WorktreeError> {
-    let no_base = || WorktreeError::UnknownBase {
-        commit: base.to_owned(),
-    };
     if !is_object_name(base) {
-        return Err(no_base());
+        return Err(unknown_base(base));
     }
     let path = name.path(repository);
-    let created = |was_there, not_copied| CreatedWorktree {
+    let mut created = CreatedWorktree {
         path: path.clone(),
         branch: name.branch(),
-        was_there,
-        not_copied,
+        was_there: false,
+        not_copied: Vec::new(),
     };
     if let Some(folder) = git_folder_of(repository, &path) {
         let dot = dot_git(&path, &folder);
@@ -82,12 +74,14 @@ fn create(
                 write_dot_git(&path, &folder)?;
             }
             clear_locks(repository, name, &folder);
-            return Ok(created(true, Vec::new()));
+            created.was_there = true;
+            return Ok(created);
         }
         if is_whole {
             clear_locks(repository, name, &folder);
             remake(repository, &path, &folder)?;
-            return Ok(created(false, copy_included(repository, &path)?));
+            created.not_copied = copy_included(repository, &path)?;
+            return Ok(created);
         }
         delete_worktree(repository, &path)?;
     }
@@ -104,7 +98,9 @@ fn create(
                 });
             }
             Some(_) => {}
-            None if repository.commit_of(base)?.as_deref() != Some(base) => return Err(no_base()),
+            None if repository.commit_of(base)?.as_deref() != Some(base) => {
+                return Err(unknown_base(base));
+            }
             None => return Err(error.into()),
         }
     }
@@ -123,16 +119,22 @@ fn create(
         .seen_from_worktree(&path, &folder)
         .git(&checkout)?;
     remember_index(repository, &folder)?;
-    let not_copied = copy_included(repository, &path)?;
+    created.not_copied = copy_included(repository, &path)?;
     let ready = folder.join(READY);
     // In one step: half of the owner's name would be taken for another owner.
     let part = folder.join("omo-ready-part");
     fs::write(&part, name.owner_text()).map_err(file_error(&part))?;
     fs::rename(&part, &ready).map_err(file_error(&ready))?;
-    Ok(created(false, not_copied))
+    Ok(created)
 }
 
-/// Hides the worktrees from `git status` where they lie in the checkout.
+fn unknown_base(commit: &str) -> WorktreeError {
+    WorktreeError::UnknownBase {
+        commit: commit.to_owned(),
+    }
+}
+
+/// Hides worktrees in the checkout from `git status`.
 fn hide_worktrees(repository: &GitRepository) -> Result<(), WorktreeError> {
     let folder = worktree_folder(repository);
     let Ok(below) = folder.strip_prefix(repository.top()) else {
@@ -143,9 +145,8 @@ fn hide_worktrees(repository: &GitRepository) -> Result<(), WorktreeError> {
         .map_err(file_error(&exclude_file(tree)))
 }
 
-/// Makes the folder of a whole worktree again after it was removed: its files are written as they were staged, and its
-/// branch stays where it is. In one step: if half of the files were missing, that would look like work of the next
-/// worker.
+/// Makes the removed folder of a whole worktree again, with its staged files. In one step: missing files would look like
+/// work of the next worker.
 fn remake(repository: &GitRepository, path: &Path, folder: &Path) -> Result<(), WorktreeError> {
     refuse_links(repository, path)?;
     let mut part = path.as_os_str().to_owned();
@@ -162,7 +163,7 @@ fn remake(repository: &GitRepository, path: &Path, folder: &Path) -> Result<(), 
     fs::rename(&part, path).map_err(file_error(path))
 }
 
-/// Writes the file with which the folder of a worktree leads to git's own folder of it.
+/// Writes the `.git` that leads to git's own folder of the worktree.
 pub(super) fn write_dot_git(path: &Path, folder: &Path) -> Result<(), WorktreeError> {
     let text = [b"gitdir: ", folder.as_os_str().as_encoded_bytes(), b"\n"].concat();
     fs::write(path.join(".git"), text).map_err(file_error(path))
@@ -170,17 +171,14 @@ pub(super) fn write_dot_git(path: &Path, folder: &Path) -> Result<(), WorktreeEr
 
 fn refuse_taken(repository: &GitRepository, path: &Path) -> Result<(), WorktreeError> {
     if git_folder_of(repository, path).is_some() {
-        // A worktree without its files, whose git folder is there: what only git's folder holds has
-        // to be kept first.
+        // Without its files, but with what only git's folder holds: that has to be kept first.
         return Err(WorktreeError::Taken {
             path: path.to_owned(),
         });
     }
-    let is_empty = || fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_none());
-    if path
-        .symlink_metadata()
-        .is_ok_and(|found| !found.is_dir() || !is_empty())
-    {
+    if path.symlink_metadata().is_ok_and(|meta| {
+        !meta.is_dir() || !fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_none())
+    }) {
         return Err(WorktreeError::Taken {
             path: path.to_owned(),
         });
@@ -188,9 +186,8 @@ fn refuse_taken(repository: &GitRepository, path: &Path) -> Result<(), WorktreeE
     refuse_links(repository, path)
 }
 
-/// Refuses a link in the place of the worktree, and one above it that the repository brings along: it leads wherever the
-/// author of a commit wants. A link of the user's own, as those who manage their settings elsewhere have one in place of
-/// `.claude`, is followed.
+/// Refuses a link in place of the worktree, and one above it that a commit brings along, which leads wherever its author
+/// wants. The user's own link, such as a managed `.claude`, is followed.
 fn refuse_links(repository: &GitRepository, path: &Path) -> Result<(), WorktreeError> {
     if path.is_symlink() {
         return Err(WorktreeError::Taken {
@@ -228,11 +225,7 @@ fn is_tracked(repository: &GitRepository, path: &Path) -> Result<bool, GitFailed
         .is_empty())
 }
 
-/// Makes the folder that worktrees lie in: a run that cannot have any is not opened.
-///
-/// # Errors
-///
-/// A link or a file is in its place, or it cannot be made or written.
+/// Makes the folder of worktrees, before a run is opened that needs it.
 pub fn prepare_worktree_folder(repository: &GitRepository) -> Result<(), WorktreeError> {
     let folder = worktree_folder(repository);
     if USER_FOLDER.get().is_none() {
@@ -241,11 +234,13 @@ pub fn prepare_worktree_folder(repository: &GitRepository) -> Result<(), Worktre
     fs::create_dir_all(&folder).map_err(file_error(&folder))
 }
 
-/// Copies what `.worktreeinclude` names and git ignores; gives what could not be copied.
+/// Copies ignored files of `.worktreeinclude`; returns failed ones.
 fn copy_included(repository: &GitRepository, to: &Path) -> Result<Vec<String>, WorktreeError> {
     let mut copies = FileCopier::open(repository.top(), &[to], copy_options(CopyKind::Noted))?;
-    let git = |arguments: &[&str], input: &[u8]| repository.answer(arguments, &[], input);
-    for path in included_paths(repository.top(), git)? {
+    let included = included_paths(repository.top(), |arguments, input| {
+        repository.answer(arguments, &[], input)
+    })?;
+    for path in included {
         let is_link = repository.top().join(&path).is_symlink();
         if is_link {
             copies.not_copied.push(path.to_string_lossy().into_owned());
@@ -256,13 +251,13 @@ fn copy_included(repository: &GitRepository, to: &Path) -> Result<Vec<String>, W
     Ok(copies.not_copied)
 }
 
-/// The files, from the top, that `.worktreeinclude` names and git ignores. `git` gives what git says of that work tree.
+/// Ignored files of `.worktreeinclude`, from the top; `git` answers for that work tree.
 pub(crate) fn included_paths(
     top: &Path,
     git: impl Fn(&[&str], &[u8]) -> Result<(i32, Vec<u8>), GitFailed>,
 ) -> Result<Vec<PathBuf>, GitFailed> {
     let list = top.join(INCLUDE);
-    if !list.symlink_metadata().is_ok_and(|found| found.is_file()) {
+    if !list.symlink_metadata().is_ok_and(|meta| meta.is_file()) {
         return Ok(Vec::new());
     }
     let arguments = [
@@ -279,7 +274,7 @@ pub(crate) fn included_paths(
     if named.is_empty() {
         return Ok(Vec::new());
     }
-    // 1 says that git ignores none of them.
+    // 1: none of them is ignored.
     let (_, ignored) = git(&["check-ignore", "-z", "--stdin"], &named)?;
     Ok(parts(&ignored).map(path_of).collect())
 }

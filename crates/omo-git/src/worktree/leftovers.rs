@@ -5,7 +5,7 @@ use std::fs;
 use super::{WorkerName, WorktreeError, belongs_to, git_folder_of, worktree_folder};
 use crate::repository::GitRepository;
 
-/// The groups of a run that have a worktree or a branch, sorted by name.
+/// Groups of a run with a worktree or a branch, sorted by name.
 pub fn find_leftovers(
     repository: &GitRepository,
     run: &str,
@@ -17,7 +17,7 @@ pub fn find_leftovers(
         .filter_map(|line| line.strip_prefix(&below))
         .map(str::to_owned)
         .collect();
-    // A worktree may be there without its branch, which its worker can have deleted.
+    // A worktree may be there without its branch, which its worker may have deleted.
     let beginning = format!("omo-{run}-");
     for entry in fs::read_dir(worktree_folder(repository))
         .into_iter()
@@ -38,11 +38,13 @@ pub fn find_leftovers(
     let named = groups
         .iter()
         .filter_map(|group| WorkerName::new(run, group).ok());
-    let is_ours = |name: &WorkerName| match git_folder_of(repository, &name.path(repository)) {
-        Some(folder) => belongs_to(&folder, name),
-        None => repository
-            .commit_of(&name.branch_reference())
-            .is_ok_and(|commit| commit.is_some()),
-    };
-    Ok(named.filter(is_ours).collect())
+    let owned = named.filter(
+        |name| match git_folder_of(repository, &name.path(repository)) {
+            Some(folder) => belongs_to(&folder, name),
+            None => repository
+                .commit_of(&name.branch_reference())
+                .is_ok_and(|commit| commit.is_some()),
+        },
+    );
+    Ok(owned.collect())
 }

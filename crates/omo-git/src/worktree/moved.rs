@@ -1,4 +1,4 @@
-//! Worktrees of a project whose folder was renamed: git and they find each other again, as after `git worktree repair`.
+//! Worktrees of a project whose folder was renamed found again, as by `git worktree repair`.
 
 use std::fs;
 use std::path::Path;
@@ -7,12 +7,8 @@ use super::create::write_dot_git;
 use super::{READY, WorktreeError, file_error, git_folders, noted_place};
 use crate::repository::GitRepository;
 
-/// Has the worktrees of groups that lay below `old`, and are at the same place below the top of the repository now, be
-/// known there, and has those that lie elsewhere find the repository. Worktrees of others are left to their user.
-///
-/// # Errors
-///
-/// A file cannot be written.
+/// Updates worktrees of groups that lay below `old` and are now below the top of the repository, and the way back to the
+/// repository of those elsewhere. Others are left to their user.
 pub fn follow_renamed_folder(repository: &GitRepository, old: &Path) -> Result<(), WorktreeError> {
     for folder in git_folders(repository) {
         let noted = noted_place(&folder);

@@ -1,7 +1,5 @@
-//! Removing a group's worktree and branch, after all that they alone hold is kept elsewhere.
-//!
-//! In two steps, so that the removal is on record before it is done: [`prepare`] keeps what must be
-//! kept and says what would go, [`carry_out`] removes that and nothing else.
+//! Removal of a group's worktree and branch, in two steps for the record: [`prepare_removal`] keeps what they alone hold,
+//! and [`carry_out_removal`] removes that and nothing else.
 
 use std::fs;
 use std::path::Path;
@@ -18,23 +16,20 @@ use super::{
 use crate::repository::GitRepository;
 use crate::worktree::state::{HeldWork, read_state};
 
-/// A worktree to remove, and the work kept of it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct WorktreeRemoval {
-    /// Worker of the worktree.
     pub name: WorkerName,
-    /// Commit of its branch, which is deleted there and nowhere else.
+    /// Commit of its branch, which is deleted only there.
     pub branch_at: Option<String>,
-    /// Kept work; `None` where there was nothing.
+    /// `None` where there was nothing.
     pub kept: Option<RescuedWork>,
-    /// Content at the look: only that is removed.
+    /// Only this content is removed.
     held: Option<HeldWork>,
 }
 
-/// Keeps all that the worktree and branch of a group hold, and says what may then be removed. Where
-/// everything is in `integrated`, a commit that others hold, no commit is made to keep it. Files that
-/// git ignores are copied into `files`, a folder for this group alone.
+/// Keeps all that the worktree and branch of a group hold. Where a commit `integrated` holds it all, no commit is made.
+/// Ignored files are copied into `files`, a folder for this group alone.
 pub fn prepare_removal(
     repository: &GitRepository,
     name: &WorkerName,
@@ -64,7 +59,7 @@ pub fn prepare_removal(
     refuse_in_use(inside.top())?;
     clear_locks(repository, name, inside.git_folder());
     if inside.git_folder().join(REMOVING).is_file() {
-        // All was kept before; what is left of it is less than that.
+        // All was kept before; what is left of it is less.
         let (reference, commit) = (
             name.keep_reference(),
             repository.commit_of(&name.keep_reference())?,
@@ -100,8 +95,7 @@ pub fn prepare_removal(
     })
 }
 
-/// Removes what was prepared, and looks that it is gone. Where something changed since, or a process
-/// works there, it stays; what is gone already is no error.
+/// Removes what was prepared. A worktree that changed since, or is in use, stays; a missing one is no error.
 pub fn carry_out_removal(
     repository: &GitRepository,
     removal: &WorktreeRemoval,
@@ -115,15 +109,12 @@ pub fn carry_out_removal(
         refuse_in_use(&path)?;
         // Half removed already, it holds less than was kept.
         let is_begun = inside.git_folder().join(REMOVING).is_file();
-        let is_all = |held: &HeldWork| held.is_unchanged(&inside);
-        if !is_begun
-            && !removal
-                .held
-                .as_ref()
-                .map(is_all)
-                .transpose()?
-                .unwrap_or_default()
-        {
+        let is_unchanged = match &removal.held {
+            _ if is_begun => true,
+            Some(held) => held.is_unchanged(&inside)?,
+            None => false,
+        };
+        if !is_unchanged {
             return Err(WorktreeError::Changed { path });
         }
         let mark = inside.git_folder().join(REMOVING);
@@ -144,11 +135,7 @@ pub fn carry_out_removal(
     }
 }
 
-/// Removes a worktree that holds no work, and its branch: nothing of it is kept. What is not there is no error.
-///
-/// # Errors
-///
-/// It is another group's, or a process works in it.
+/// Removes a worktree without work, and its branch; nothing is kept, and a missing one is no error.
 pub fn discard_worktree(
     repository: &GitRepository,
     name: &WorkerName,
@@ -167,7 +154,7 @@ pub fn discard_worktree(
     branch_at.map_or(Ok(()), |at| delete_branch(repository, name, &at))
 }
 
-/// Deletes the branch of a group where it stands there and no work tree has it checked out.
+/// Deletes a branch that is still there, and not checked out.
 fn delete_branch(
     repository: &GitRepository,
     name: &WorkerName,
@@ -178,10 +165,10 @@ fn delete_branch(
     Ok(())
 }
 
-/// Refuses a folder that is no worktree any more and has files: which of them are whose cannot be told.
+/// Refuses a folder with files that is no worktree any more: nobody can tell whose they are.
 fn refuse_files_without_git(path: &Path) -> Result<(), WorktreeError> {
-    let has_files = || fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_some());
-    if path.is_symlink() || has_files() {
+    let has_files = fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_some());
+    if path.is_symlink() || has_files {
         return Err(WorktreeError::Taken {
             path: path.to_owned(),
         });
@@ -189,7 +176,7 @@ fn refuse_files_without_git(path: &Path) -> Result<(), WorktreeError> {
     Ok(())
 }
 
-/// A process that is about to end, such as git's tidying after a commit, is waited for.
+/// Waits for a process that is about to end, such as git's maintenance after a commit.
 fn refuse_in_use(path: &Path) -> Result<(), WorktreeError> {
     const LOOKS: usize = 20;
     const BETWEEN: Duration = Duration::from_millis(50);

@@ -16,27 +16,19 @@ use crate::platform::path_of;
 use crate::repository::GitRepository;
 use crate::worktree::state::{HeldWork, WorktreeState, populated_submodules};
 
-/// Kept work of a worktree.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RescuedWork {
-    /// The reference that keeps it.
     pub reference: String,
-    /// The commit that this names: its tree is what the files were, its parents are what the worktree
-    /// alone knew of. `None` where all of that is in a commit that others hold.
+    /// Its tree holds the files, its parents all that the worktree alone knew. `None` where others hold that.
     pub commit: Option<String>,
-    /// Files that git ignores, or of repositories within the worktree, which lie in the folder given.
+    /// Ignored files, and inner repositories, in the given folder.
     pub copied: Vec<String>,
-    /// Paths that could not be saved: the worktree has to stay.
+    /// They could not be saved: the worktree has to stay.
     pub not_copied: Vec<String>,
 }
 
-/// A worktree as git sees it from inside, by what the repository knows of it; `None` where there is no
-/// such worktree.
-///
-/// # Errors
-///
-/// Another repository has taken its place, or a link has, and the files there are none of the worktree.
+/// A worktree seen from inside, as the repository knows it. Another repository or a link there is refused.
 pub(super) fn open_worktree(
     repository: &GitRepository,
     name: &WorkerName,
@@ -83,8 +75,8 @@ impl WorktreeHeads {
     }
 }
 
-/// Keeps all that the worktree of a group was seen to hold; files that git ignores are copied into `files`, a folder for
-/// this group alone. What a build makes again is not. Asked again it keeps what is new, and what was kept before.
+/// Keeps all that a worktree was seen to hold; ignored files, except for built ones, go into `files`, a folder for this group
+/// alone. Repeated, it keeps what is new, and what was kept before.
 pub(super) fn keep_work(
     repository: &GitRepository,
     name: &WorkerName,
@@ -123,11 +115,11 @@ pub(super) fn keep_work(
         }
     }
     // A repository is kept as it is, builds and all.
-    let is_whole = |path: &&PathBuf| inside.top().join(path).join(".git").is_dir();
-    let whole = raw
-        .nested
+    let whole_submodules = raw
+        .submodules
         .iter()
-        .chain(raw.submodules.iter().filter(is_whole));
+        .filter(|path| inside.top().join(path).join(".git").is_dir());
+    let whole = raw.nested.iter().chain(whole_submodules);
     paths.extend(whole.map(|path| (path.clone(), (|_| false) as fn(&Path) -> bool)));
     let mut saved = Vec::new();
     if !paths.is_empty() {
@@ -152,9 +144,9 @@ pub(super) fn keep_work(
 }
 
 fn is_built(path: &Path) -> bool {
-    let is_folder = |name: &str| name == "target" || is_left_out(name) && !BUILT.contains(&name);
     path.components()
-        .any(|part| part.as_os_str().to_str().is_some_and(is_folder))
+        .filter_map(|part| part.as_os_str().to_str())
+        .any(|name| name == "target" || is_left_out(name) && !BUILT.contains(&name))
 }
 
 fn keep_objects(
@@ -226,12 +218,16 @@ fn make_keep_commit(
         staged,
         message: &message,
     };
-    let has_parents = |known: &str| repository.contains(known, parents);
-    Ok(work.keep(repository, has_parents, || Ok(parents.to_vec()))?)
+    let commit = work.keep(
+        repository,
+        |commit| repository.contains(commit, parents),
+        || Ok(parents.to_vec()),
+    )?;
+    Ok(commit)
 }
 
-/// Brings the commits of a submodule, and of those within it, which lie in git's folder of the worktree, into the
-/// repository that the main checkout has for it; `None` where there is none, or something is not committed.
+/// Fetches commits of a submodule, and of those within, from git's folder of the worktree into the main checkout's
+/// repository of it; `None` without one, or with uncommitted files.
 fn keep_submodule(
     repository: &GitRepository,
     name: &WorkerName,
@@ -246,7 +242,7 @@ fn keep_submodule(
     for inner in populated_submodules(folder, &submodule.git(&["ls-files", "-s", "-z"]).ok()?) {
         keep_submodule(repository, name, inside, &folder.join(inner))?;
     }
-    // Submodules were looked at on their own, each without the programs that its settings name.
+    // Inner submodules were looked at on their own, without programs of their settings.
     let status = [
         "status",
         "--porcelain",
@@ -264,7 +260,7 @@ fn keep_submodule(
         format!("+HEAD:{kept}/HEAD"),
     );
     let from = git_folder.to_str()?;
-    // The settings could lead the fetch elsewhere, through a program.
+    // Settings could lead the fetch elsewhere, through a program.
     let ways = [("GIT_ALLOW_PROTOCOL", OsStr::new("file"))];
     main.git_with(
         &[

@@ -1,5 +1,4 @@
-//! Everything that a worktree alone holds, as objects of git: its files as their bytes are, what was
-//! staged, and each commit that only git's own folder of it names.
+//! All that a worktree alone holds, as git objects: bytes of files, staged content, and commits that only it names.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -19,9 +18,8 @@ use crate::tree::file_mark;
 
 const MAX_DEPTH: usize = 8;
 const MAX_FILE: u64 = 16 * 1024 * 1024;
-/// Files that name no commit.
+/// They name no commit.
 const INDEXES: [&str; 3] = ["index", INDEX, FIRST_INDEX];
-/// Has git take files as their bytes are.
 const AS_BYTES: [&str; 4] = ["-c", "core.autocrlf=false", "-c", "core.safecrlf=false"];
 const STATUS: [&str; 6] = [
     "status",
@@ -31,41 +29,38 @@ const STATUS: [&str; 6] = [
     "--no-renames",
     "--ignore-submodules=all",
 ];
-/// Folders of references that each worktree has for itself.
+/// Of each worktree alone.
 const OWN_REFERENCES: [&str; 3] = ["refs/worktree", "refs/bisect", "refs/rewritten"];
 /// git's folder of references that are no files.
 const REFTABLE: &str = "reftable";
 const INDEX: &str = "omo-index";
-/// The index as git left it when the worktree was made: it knows which files were not touched since. The worktree's own
-/// one says what its worker had it say.
+/// The index as git made it, which knows the untouched files; the worktree's own one obeys its worker.
 const FIRST_INDEX: &str = "omo-first-index";
-/// Says in git's folder of a worktree which part of the files is checked out, where not all of them are.
+/// In git's folder of a worktree with a sparse checkout.
 const SPARSE: &str = "info/sparse-checkout";
 
-/// State of a worktree.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct WorktreeState {
     pub(super) held: HeldWork,
-    /// Submodules that are checked out, or folders that look like one.
+    /// Checked-out submodules, or folders that look like one.
     pub(super) submodules: Vec<PathBuf>,
-    /// Repositories that were made in the worktree, and that git would not take in.
+    /// Repositories that were made in the worktree.
     pub(super) nested: Vec<PathBuf>,
 }
 
-/// Parts of a worktree's state that git can keep.
+/// What git can keep.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct HeldWork {
     pub(super) tree: String,
-    /// Tree of staged files; the other sides of a conflict have `.omo-stage-N` behind their names.
+    /// Other sides of a conflict have `.omo-stage-N` behind their names.
     pub(super) staged: String,
     pub(super) commits: Vec<String>,
-    /// By what is seen that nothing has changed since. Not written down: only the process that has just looked knows them.
+    /// Not written down: only the process that has just looked knows them.
     #[serde(skip)]
     signs: GitDirFingerprint,
 }
 
 impl HeldWork {
-    /// A worktree that still holds exactly that.
     pub(super) fn is_unchanged(&self, inside: &GitRepository) -> Result<bool, WorktreeError> {
         if is_unchanged(inside, &self.signs)? {
             return Ok(true);
@@ -75,7 +70,7 @@ impl HeldWork {
     }
 }
 
-/// Fingerprint of a worktree beside its files.
+/// Of a worktree beside its files.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct GitDirFingerprint {
     index: String,
@@ -93,7 +88,7 @@ impl GitDirFingerprint {
     }
 }
 
-/// A worktree that is seen to be as it was; `false` where that is not clear.
+/// `false` where that is not clear.
 fn is_unchanged(inside: &GitRepository, signs: &GitDirFingerprint) -> Result<bool, WorktreeError> {
     let index = PrivateIndex::without_attributes(inside, inside.git_folder().join(INDEX))?;
     let has_files = index.path.is_file() && inside.top().is_dir();
@@ -113,50 +108,31 @@ fn is_unchanged(inside: &GitRepository, signs: &GitDirFingerprint) -> Result<boo
         .is_empty())
 }
 
-/// Looks at a worktree, which is `inside`; nothing in it is changed.
-/// `tree_of_head` is the tree of the commit that is checked out.
+/// Looks without a change at a worktree, which is `inside`; `tree_of_head` is the tree of its `HEAD`.
 pub(super) fn read_state(
     inside: &GitRepository,
     tree_of_head: Option<&str>,
 ) -> Result<WorktreeState, WorktreeError> {
     let index = PrivateIndex::without_attributes(inside, inside.git_folder().join(INDEX))?;
-    let fresh = || index.remove().map_err(file_error(&index.path));
-    let begin_with = |name: &str| {
-        index
-            .copy(&inside.git_folder().join(name))
-            .map_err(file_error(&index.path))
-    };
-    let add_entries = |entries: &[u8]| index.git(&["update-index", "-z", "--index-info"], entries);
-    fresh()?;
+    let scratch = ScratchIndex { inside, index };
+    scratch.clear()?;
     let signs = GitDirFingerprint::read(inside)?;
-    let state = |tree, staged| {
-        let (commits, signs) = (named_commits(inside, &signs)?, signs.clone());
-        Ok(WorktreeState {
-            held: HeldWork {
-                tree,
-                staged,
-                commits,
-                signs,
-            },
-            submodules: Vec::new(),
-            nested: Vec::new(),
-        })
-    };
     let tagged = inside.git(&["ls-files", "-s", "-v", "-z"])?;
     if let Some(tree) = tree_of_head
         && is_plain(&tagged)
         && inside.top().is_dir()
-        && begin_with("index")?
-        && index
+        && scratch.copy("index")?
+        && scratch
+            .index
             .git(&[AS_BYTES.as_slice(), &STATUS].concat(), &[])?
             .is_empty()
     {
-        return state(tree.to_owned(), tree.to_owned());
+        return plain_state(inside, signs, tree.to_owned(), tree.to_owned());
     }
-    fresh()?;
+    scratch.clear()?;
     let entries = list(without_tags(&tagged).map(|(_, entry)| entry));
-    let staged = if begin_with("index")? {
-        index.tree().ok()
+    let staged = if scratch.copy("index")? {
+        scratch.index.tree().ok()
     } else {
         None
     };
@@ -164,34 +140,36 @@ pub(super) fn read_state(
         tree
     } else {
         // In the middle of a conflict git makes no tree of it.
-        fresh()?;
-        add_entries(&every_stage(&entries))?;
-        index.tree()?
+        scratch.clear()?;
+        scratch.add_entries(&every_stage(&entries))?;
+        scratch.index.tree()?
     };
-    fresh()?;
+    scratch.clear()?;
     if !inside.top().is_dir() {
         // Files that are gone with their folder were not deleted one by one.
-        return state(staged.clone(), staged);
+        return plain_state(inside, signs, staged.clone(), staged);
     }
     let is_sparse = inside.git_folder().join(SPARSE).is_file();
-    if is_sparse || !begin_with(FIRST_INDEX)? {
-        add_entries(&every_stage(&entries))?;
+    if is_sparse || !scratch.copy(FIRST_INDEX)? {
+        scratch.add_entries(&every_stage(&entries))?;
     }
     if is_sparse {
         // A file that was never checked out was not deleted either.
         let listed = inside.git(&["ls-files", "-t", "-z"])?;
-        index.git(
+        scratch.index.git(
             &["update-index", "-z", "--skip-worktree", "--stdin"],
             &not_checked_out(&listed),
         )?;
     }
-    // git lists a repository within the worktree as a folder.
-    let others = index.git(&["ls-files", "-z", "--others", "--exclude-standard"], &[])?;
+    // git lists an inner repository as a folder.
+    let others = scratch
+        .index
+        .git(&["ls-files", "-z", "--others", "--exclude-standard"], &[])?;
     let nested: Vec<PathBuf> = folders(&others).map(path_of).collect();
     // `git add` would look at the files of a submodule, and run what its own settings name.
     let modules = populated_submodules(inside.top(), &entries);
     if !modules.is_empty() {
-        add_entries(&submodule_heads(inside.top(), &modules))?;
+        scratch.add_entries(&submodule_heads(inside.top(), &modules))?;
     }
     let left_out = nested
         .iter()
@@ -204,34 +182,77 @@ pub(super) fn read_state(
         .chain(add)
         .chain(left_out.iter().map(String::as_str))
         .collect();
-    index.git(&arguments, &[])?;
-    let tree = index.tree()?;
+    scratch.index.git(&arguments, &[])?;
+    let tree = scratch.index.tree()?;
     let taken = if tree == staged {
         entries
     } else {
-        index.git(&["ls-files", "-s", "-z"], &[])?
+        scratch.index.git(&["ls-files", "-s", "-z"], &[])?
     };
     let submodules = populated_submodules(inside.top(), &taken);
     Ok(WorktreeState {
         submodules,
         nested,
-        ..state(tree, staged)?
+        ..plain_state(inside, signs, tree, staged)?
     })
 }
 
-/// The entries of an index, each with the letter that `git ls-files -v` puts before it.
+struct ScratchIndex<'r> {
+    inside: &'r GitRepository,
+    index: PrivateIndex<'r>,
+}
+
+impl ScratchIndex<'_> {
+    fn clear(&self) -> Result<(), WorktreeError> {
+        self.index.remove().map_err(file_error(&self.index.path))
+    }
+
+    /// `false` without an index of this name.
+    fn copy(&self, name: &str) -> Result<bool, WorktreeError> {
+        self.index
+            .copy(&self.inside.git_folder().join(name))
+            .map_err(file_error(&self.index.path))
+    }
+
+    fn add_entries(&self, entries: &[u8]) -> Result<(), WorktreeError> {
+        self.index
+            .git(&["update-index", "-z", "--index-info"], entries)?;
+        Ok(())
+    }
+}
+
+/// Without submodules and inner repositories.
+fn plain_state(
+    inside: &GitRepository,
+    signs: GitDirFingerprint,
+    tree: String,
+    staged: String,
+) -> Result<WorktreeState, WorktreeError> {
+    let commits = named_commits(inside, &signs)?;
+    Ok(WorktreeState {
+        held: HeldWork {
+            tree,
+            staged,
+            commits,
+            signs,
+        },
+        submodules: Vec::new(),
+        nested: Vec::new(),
+    })
+}
+
+/// Entries with the tags of `git ls-files -v`.
 fn without_tags(tagged: &[u8]) -> impl Iterator<Item = (&[u8], &[u8])> {
     parts(tagged).filter_map(|entry| entry.split_at_checked(2))
 }
 
-/// An index of which git looks at each file by itself: none is said to be unchanged or absent, or
-/// in conflict, and none is a submodule.
+/// git looks at each file by itself: no entry is marked, in conflict, or a submodule.
 fn is_plain(tagged: &[u8]) -> bool {
     without_tags(tagged)
         .all(|(tag, entry)| tag == b"H " && !entry.starts_with(SUBMODULE.as_bytes()))
 }
 
-/// Remembers the index of a worktree before a worker begins there.
+/// Before a worker begins.
 pub(super) fn remember_index(
     repository: &GitRepository,
     folder: &Path,
@@ -243,7 +264,7 @@ pub(super) fn remember_index(
         .map_err(file_error(&first.path))
 }
 
-/// Entries of an index that are submodules and are checked out, or look like that.
+/// Submodules of an index that are checked out, or look like that.
 pub(super) fn populated_submodules(top: &Path, entries: &[u8]) -> Vec<PathBuf> {
     let modules = submodules(entries).map(path_of);
     modules
@@ -251,7 +272,7 @@ pub(super) fn populated_submodules(top: &Path, entries: &[u8]) -> Vec<PathBuf> {
         .collect()
 }
 
-/// The commits that are checked out in submodules, as an index takes them.
+/// Entries of an index for the checked-out commits of submodules.
 fn submodule_heads(top: &Path, modules: &[PathBuf]) -> Vec<u8> {
     let mut out = Vec::new();
     for path in modules {
@@ -263,7 +284,7 @@ fn submodule_heads(top: &Path, modules: &[PathBuf]) -> Vec<u8> {
     out
 }
 
-/// An index has up to three versions of a path that is in conflict: each gets a name of its own.
+/// A name of its own for each of up to three versions of a path in conflict.
 fn every_stage(entries: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(entries.len());
     for (about, path) in git_output::entries(entries) {
@@ -280,21 +301,20 @@ fn every_stage(entries: &[u8]) -> Vec<u8> {
     out
 }
 
-/// The paths that git marks as not checked out, as it takes them.
 fn not_checked_out(listed: &[u8]) -> Vec<u8> {
     let marked = parts(listed).filter_map(|entry| entry.strip_prefix(b"S "));
     list(marked)
 }
 
-/// Every commit that git's folder of a worktree names: HEAD and its history, what is merged, picked or
-/// rebased at the moment, and references that no other worktree sees.
+/// Commits that git's folder of a worktree names: `HEAD` and its history, those of a merge or rebase, and references of
+/// this worktree alone.
 fn named_commits(
     inside: &GitRepository,
     signs: &GitDirFingerprint,
 ) -> Result<Vec<String>, WorktreeError> {
     let mut names = signs.names.clone();
     if is_reftable(inside) {
-        // References kept in one file for all are no text.
+        // References in one file for all are no text.
         let format = ["for-each-ref", "--format=%(objectname)"];
         let listed = inside.git(&[format.as_slice(), &OWN_REFERENCES].concat())?;
         let (_, history) = inside.status_and_output(&["rev-list", "--walk-reflogs", "HEAD"])?;
@@ -350,7 +370,7 @@ fn collect_names(
     Ok(())
 }
 
-/// Every word of a text that could be the name of an object; that of nothing at all is none.
+/// Words that may be object ids, except for zero.
 fn names_in(text: &[u8]) -> impl Iterator<Item = String> {
     let words = text
         .split(|byte| !byte.is_ascii_hexdigit())
