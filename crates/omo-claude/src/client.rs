@@ -43,11 +43,7 @@ pub enum ClaudeError {
         limit: Duration,
     },
     #[error("`{asked}` failed: {said}")]
-    Failed {
-        asked: String,
-        /// End of the output.
-        said: String,
-    },
+    Failed { asked: String, said: String },
     #[error("`{asked}` gave an answer that omo does not understand: {said}")]
     NotUnderstood { asked: String, said: String },
 }
@@ -67,7 +63,6 @@ pub struct InstalledPlugin {
     pub install_path: Option<PathBuf>,
     /// Source folder that is used instead of the copy, as of a marketplace in a folder.
     pub read_from_folder: Option<PathBuf>,
-    /// Version in that folder.
     pub folder_version: Option<String>,
 }
 
@@ -77,11 +72,8 @@ pub struct Marketplace {
     pub name: String,
     /// `directory`, `github`, `git`, …
     pub source: String,
-    /// A folder.
     pub path: Option<PathBuf>,
-    /// A repository on GitHub.
     pub repo: Option<String>,
-    /// A URL.
     pub url: Option<String>,
 }
 

@@ -18,7 +18,6 @@ pub struct ClientResult {
     pub subtype: Option<String>,
     /// Such as `aborted_streaming` after an interruption.
     pub terminal_reason: Option<String>,
-    /// HTTP status.
     pub api_error_status: Option<u16>,
     /// Such as `usage_limit_reached`.
     pub api_error: Option<String>,
@@ -63,7 +62,6 @@ pub struct ClientProcessEnd {
     pub timed_out: bool,
     /// Ended by omo, since it was no longer needed.
     pub stopped: bool,
-    /// Reason for which it never ran.
     pub not_started: Option<String>,
     /// Last line of `stderr`.
     #[serde(default)]

@@ -25,13 +25,12 @@ pub struct HookInput {
     /// The file may not exist yet.
     #[serde(default)]
     pub transcript_path: Option<PathBuf>,
-    /// The same for every Stop of one prompt.
+    /// Shared by all Stops of one prompt.
     #[serde(default)]
     pub prompt_id: Option<LossyText>,
     /// `default`, `plan`, `acceptEdits`, …
     #[serde(default)]
     pub permission_mode: Option<LossyText>,
-    /// Of a subagent.
     #[serde(default)]
     pub agent_id: Option<LossyText>,
     /// `SubagentStop`.

@@ -25,8 +25,8 @@ pub enum HookAnswer {
         user: String,
         model: Option<String>,
     },
-    /// Lines for the user, and control sequences (bell, notification) that the client writes to its terminal as they are
-    /// (measured on 2.1.328); a hook has none.
+    /// Lines for the user, and control sequences (bell, notification) that the client writes to its terminal as they
+    /// are (measured on 2.1.328); a hook has none.
     Notify {
         user: String,
         /// Empty for none.
@@ -66,8 +66,8 @@ impl HookAnswer {
         })
     }
 
-    /// Writes the first answer of this process to `stdout`, unbuffered: the standard library would keep what follows the
-    /// last line break until the end, when the lock was given back and a run may have been stopped already.
+    /// Writes the first answer of this process to `stdout`, unbuffered: the standard library would keep what follows
+    /// the last line break until the end, when the lock was given back and a run may have been stopped already.
     pub fn print(&self, event: HookEvent) {
         if !IS_ANSWERED.swap(true, Ordering::Relaxed) {
             let answer = if env::has_coloured_client() {
@@ -127,5 +127,5 @@ impl HookAnswer {
 }
 
 fn event_output(event: HookEvent, key: &str, value: Value) -> Value {
-    json!({ key: value, "hookEventName": event.name() })
+    Value::from_iter([(key, value), ("hookEventName", event.name().into())])
 }

@@ -26,7 +26,6 @@ pub enum Scope {
     Project,
     /// `settings.local.json`.
     Local,
-    /// By the machine's administrator.
     Managed,
 }
 

@@ -36,7 +36,6 @@ pub struct StatusLineFiles<'a> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StatusLineOn {
     Written {
-        /// The entry, as it stands in the file.
         entry: String,
         /// Copy of the former file, where there was one.
         backup: Option<PathBuf>,
@@ -59,7 +58,6 @@ pub enum StatusLineOff {
 
 #[derive(Default, Deserialize, Serialize)]
 struct StatusLineRecord {
-    /// The file with omo's status line.
     #[serde(default)]
     written: Option<String>,
     #[serde(default)]
@@ -138,7 +136,6 @@ impl StatusLineFiles<'_> {
         Ok(off)
     }
 
-    /// Puts back the former status line.
     pub fn take_out(self) -> Result<StatusLineOff, String> {
         let folder = self.folder()?;
         let record = StatusLineRecord::load(&folder);

@@ -55,7 +55,6 @@ pub enum SupervisorEvent {
         group: String,
         mark: ProcessIdentity,
     },
-    /// The session ended with all that it started.
     Ended {
         group: String,
         process: ClientProcessEnd,
@@ -98,7 +97,6 @@ impl Supervisor {
         self.running.is_empty() && self.waiting.is_empty()
     }
 
-    /// Starts sessions while there is room, and waits for an event.
     pub fn next_event(&mut self, at_most: Duration) -> Option<SupervisorEvent> {
         self.start_waiting();
         let events = self

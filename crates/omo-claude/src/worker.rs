@@ -27,7 +27,6 @@ const OF_A_SESSION: [&str; 17] = [
     "CLAUDE_PROJECT_DIR",
 ];
 
-/// Permissions without a question.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum WorkerPermissions {
     /// Edits in its folder, and rules such as `Bash(npm test:*)`; all else is denied, as no user is there to answer.
@@ -50,7 +49,7 @@ pub struct WorkerSpec {
     /// Settings beside those of its user.
     pub settings: Option<PathBuf>,
     pub max_turns: u32,
-    /// In millionths of a US dollar.
+    /// Budget, in millionths of a US dollar.
     pub max_budget_micros: Option<u64>,
     pub permissions: WorkerPermissions,
     /// The model, where the plan or its user names one.

@@ -12,7 +12,7 @@ const LIMIT_SECONDS: u32 = 10;
 /// Timeout of the first task's start, which tries checks; after it the session asks for its task itself.
 const FIRST_TASK_SECONDS: u32 = 300;
 
-/// Commands beyond the worktree. The client looks at the beginning of each part of a line alone; the fence looks closer.
+/// Commands beyond the worktree. The client looks at the beginning of each command alone; the fence looks closer.
 const DENIED: [&str; 12] = [
     "git stash",
     "git push",

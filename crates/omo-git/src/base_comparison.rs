@@ -1,5 +1,5 @@
-//! A project now beside its base, and copies of both to run something in. Nothing is written to the repository, its index or
-//! its work tree; copies have the bytes of files, without any filter; ignored files are no part of them.
+//! A project now beside its base, and copies of both to run something in. Nothing is written to the repository, its
+//! index or its work tree; copies have the bytes of files, without any filter; ignored files are no part of them.
 
 mod project_files;
 
@@ -298,7 +298,8 @@ impl<'a> BaseComparison<'a> {
         self.files.present.contains(path) && self.top.join(path).symlink_metadata().is_ok()
     }
 
-    /// Writes present files into an empty folder, and unchanged ones from the same read into a second one, all with one time.
+    /// Writes present files into an empty folder, and unchanged ones from the same read into a second one, all with one
+    /// time.
     pub fn write_now(
         &self,
         now: &Path,

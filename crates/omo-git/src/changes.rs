@@ -74,7 +74,8 @@ impl From<ChangedEntry> for PathChange {
 }
 
 impl Snapshots<'_> {
-    /// Present content of the project's work tree as git would commit it; `None` without one, or without an answer of git.
+    /// Present content of the project's work tree as git would commit it; `None` without one, or without an answer of
+    /// git.
     pub fn take_tree(&self) -> Option<TreeSnapshot> {
         let (root, work_tree) = (self.worktree.root(), self.worktree.git()?);
         let calls = GitCalls::default();
@@ -99,8 +100,8 @@ impl Snapshots<'_> {
         })
     }
 
-    /// Differences without omo's own files, sorted by path; a renamed file is a deleted and an added one. `None` where the
-    /// run's snapshots are gone, for example.
+    /// Differences without omo's own files, sorted by path; a renamed file is a deleted and an added one. `None` where
+    /// the run's snapshots are gone, for example.
     pub fn changed_paths(&self, from: &TreeSnapshot, to: &TreeSnapshot) -> Option<Vec<PathChange>> {
         let differing = [
             "diff-tree",

@@ -1,5 +1,6 @@
 //! Commits exactly the files of one step as their user would: with their identity, settings and hooks, which a keeper
-//! ends at a limit, and with everything else left as staged. Message and paths come from files, never from a command line.
+//! ends at a limit, and with everything else left as staged. Message and paths come from files, never from a command
+//! line.
 
 mod git_formats;
 mod refusal;
@@ -53,10 +54,10 @@ pub struct CommitRequest<'a> {
     /// As [`crate::changes::PathChange::path`]: new, changed and removed files.
     pub paths: &'a [&'a str],
     pub message: &'a str,
-    /// Names and values.
+    /// Names and values, below the message.
     pub trailers: &'a [(&'a str, &'a str)],
     pub settings: &'a GitSettings,
-    /// Of git with its hooks.
+    /// Maximum time of git with its hooks.
     pub limit: Duration,
 }
 
@@ -67,7 +68,7 @@ pub enum CommitEnd {
         /// Paths from the project's top that hooks changed or added.
         by_hooks: Vec<String>,
     },
-    /// Without paths.
+    /// There are no paths to commit.
     NoChange,
     /// `HEAD` holds the paths just as they are: the step committed them itself.
     AlreadyCommitted {
@@ -384,8 +385,8 @@ impl CommitWorktree {
         read_index(&self.tree, index.exists().then_some(index.as_path())).ok()
     }
 
-    /// Best effort: where another git is at work, a new file stays known without its content, and no commit takes it up by
-    /// itself.
+    /// Best effort: where another git is at work, a new file stays known without its content, and no commit takes it up
+    /// by itself.
     fn restore_index(&self, before: &IndexEntries, names: &[TreePath]) {
         if let Some(now) = self.listing() {
             let _ = restore_index_paths(
@@ -397,9 +398,9 @@ impl CommitWorktree {
         }
     }
 
-    /// Updates the index from the commit, where a hook changed or added files: git leaves the index as it was, which would
-    /// stage all of that to be taken back. Other staged files stay; where another git is at work, so does the rest.
-    /// Returns the paths in which the commit differs from `names` as git was about to commit them.
+    /// Updates the index from the commit, where a hook changed or added files: git leaves the index as it was, which
+    /// would stage all of that to be taken back. Other staged files stay; where another git is at work, so does the
+    /// rest. Returns the paths in which the commit differs from `names` as git was about to commit them.
     fn follow_hooks(
         &self,
         head: Option<&str>,

@@ -1,5 +1,5 @@
-//! Conditions of a commit in a new worktree (hooks, key, sparse set), before one is made. No hook runs, no passphrase is
-//! asked for, and nothing is written.
+//! Conditions of a commit in a new worktree (hooks, key, sparse set), before one is made. No hook runs, no passphrase
+//! is asked for, and nothing is written.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -223,8 +223,8 @@ fn program_path(top: &Path, word: &str, search: &SearchPath) -> Option<String> {
     (!is_elsewhere).then(|| format!("{folder}/{word}"))
 }
 
-/// Words of a failed signing; `None` without signatures, after a success, or where it cannot be tried: no program of the
-/// repository's own settings is run, nor one that may open a window.
+/// Words of a failed signing; `None` without signatures, after a success, or where it cannot be tried: no program of
+/// the repository's own settings is run, nor one that may open a window.
 fn signing_failure(repository: &GitRepository) -> Result<Option<String>, GitFailed> {
     if !signs_commits(repository)? {
         return Ok(None);
@@ -254,14 +254,13 @@ fn signing_failure(repository: &GitRepository) -> Result<Option<String>, GitFail
                 return Ok(None);
             }
             let program = program.map_or("gpg", |setting| setting.value.as_str());
-            let key = match key {
-                Some(key) => key,
-                None => {
-                    let identity = repository.git_line(&["var", "GIT_COMMITTER_IDENT"])?;
-                    identity
-                        .rsplit_once('>')
-                        .map_or_else(String::new, |(who, _)| format!("{who}>"))
-                }
+            let key = if let Some(key) = key {
+                key
+            } else {
+                let identity = repository.git_line(&["var", "GIT_COMMITTER_IDENT"])?;
+                identity
+                    .rsplit_once('>')
+                    .map_or_else(String::new, |(who, _)| format!("{who}>"))
             };
             [
                 program,

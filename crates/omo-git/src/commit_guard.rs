@@ -111,8 +111,8 @@ struct CommitJudges {
 }
 
 impl CommitJudges {
-    /// Adds hooks of a folder, with files beside and below, such as `pre-commit.d`. A link and its target are two judges: a
-    /// task that lists the target may change that alone.
+    /// Adds hooks of a folder, with files beside and below, such as `pre-commit.d`. A link and its target are two
+    /// judges: a task that lists the target may change that alone.
     fn add_folder(&mut self, top: &Path, folder: &Path, names: &Path, depth: usize) {
         let is_shared = names.is_absolute() || names.starts_with(".git");
         let (folders, files) = entries_of(folder);

@@ -48,8 +48,8 @@ pub fn head_commit(worktree: &ProvedWorktree) -> Option<String> {
     open_project(worktree).ok()?.0.commit_of("HEAD").ok()?
 }
 
-/// Paths from the project's top that differ from `HEAD`, with new files; without ignored ones, and of a submodule only its
-/// commit.
+/// Paths from the project's top that differ from `HEAD`, with new files; without ignored ones, and of a submodule only
+/// its commit.
 pub fn uncommitted_paths(worktree: &ProvedWorktree) -> Result<Vec<String>, CommitPreviewError> {
     status_paths(worktree, &[], |_| true)
 }
@@ -201,8 +201,8 @@ pub fn differing_files(
         .collect())
 }
 
-/// Commits of `from..to`, oldest first, with their changed files from the project's top; of a merge those that are as in
-/// none of its parents.
+/// Commits of `from..to`, oldest first, with their changed files from the project's top; of a merge those that are as
+/// in none of its parents.
 pub fn files_by_commit(
     worktree: &ProvedWorktree,
     from: &str,

@@ -32,7 +32,7 @@ const MAX_NEW_FILE_BYTES: usize = 64 * 1024;
 const MAX_LIST_BYTES: usize = 256 * 1024;
 const MAX_COMPARED_BYTES: u64 = 8 * 1024 * 1024;
 const MAX_READ_BYTES: u64 = 1024 * 1024;
-/// Of new files, and of files left out.
+/// All new files together, and files left out.
 const MAX_ALL_READ_BYTES: u64 = 64 * 1024 * 1024;
 const MAX_LEFT_OUT: usize = 1_000;
 /// git takes a file with a NUL in as many bytes for binary; here only the former version counts.

@@ -14,19 +14,19 @@ use omo_state::seal::hex_digest_of_reader;
 use crate::folder_path::FolderPath;
 use crate::platform::{FolderEntry, OpenFolder, OpenedEntry};
 
-/// Per thread and turn.
+/// Files that a thread takes at a time.
 const FILES_AT_ONCE: usize = 500;
 const MAX_THREADS: usize = 8;
 /// Up to this size a file is read and written: a copy by the system takes more calls.
 const SMALL_FILE: usize = 16 * 1024;
 pub(crate) const ASK_EVERY: Duration = Duration::from_millis(50);
 const ASK_EVERY_FILES: usize = 32;
-/// Of a script that names its place of installation.
+/// Larger scripts keep the old place of installation.
 const MAX_SCRIPT_BYTES: u64 = 64 * 1024;
 
 #[derive(Debug, thiserror::Error)]
 pub enum CopyError {
-    /// Above a bound.
+    /// A bound was exceeded.
     #[error("{} is too large to be copied", .0.display())]
     TooLarge(PathBuf),
     #[error("it was ended before all was copied")]
@@ -51,8 +51,8 @@ impl CopyError {
 pub enum CopyKind<'a> {
     /// To empty places, with this time and the rights of a checkout.
     Checkout(SystemTime),
-    /// Beside existing files, with the same rights. Links, scripts and module lists of the first folder lead to the same
-    /// place below the second.
+    /// Beside existing files, with the same rights. Links, scripts and module lists of the first folder lead to the
+    /// same place below the second.
     Installed(&'a Path, &'a Path),
     /// Over existing files, with the same rights, and notes of failures. A link becomes a file `NAME.omo-link` with its
     /// target: as a link it could lead anywhere.
@@ -71,7 +71,7 @@ pub struct CopyOptions<'a> {
     pub max_depth: usize,
     /// Files with the same content in this tree need no copy.
     pub known: Option<&'a Path>,
-    /// With all below.
+    /// Left-out paths, with all below them.
     pub leaves_out: fn(&Path) -> bool,
 }
 
@@ -98,8 +98,8 @@ impl<'a> CopyOptions<'a> {
     }
 }
 
-/// Copies files by the same paths, each into the first so many trees, with several threads: the system takes most of the
-/// time, for each file.
+/// Copies files by the same paths, each into the first so many trees, with several threads: the system takes most of
+/// the time, for each file.
 pub(crate) fn copy_files(
     (from, to): (&Path, &[&Path]),
     paths: &[(&Path, usize)],
@@ -163,7 +163,7 @@ pub struct FileCopier<'a> {
     from: FolderPath,
     to: Vec<FolderPath>,
     known: Option<FolderPath>,
-    /// With the bounds that are left.
+    /// Its bounds are those that are left.
     pub(crate) options: CopyOptions<'a>,
     buffer: Vec<u8>,
     pub(crate) copied: Vec<String>,

@@ -40,7 +40,8 @@ impl GitSettings {
             .collect()
     }
 
-    /// Variables with remembered ones of hooks. Programs in no remembered folder of `PATH` are looked up in the present one.
+    /// Variables with remembered ones of hooks. Programs in no remembered folder of `PATH` are looked up in the present
+    /// one.
     pub(crate) fn with_hook_variables(
         &self,
         variables: Vec<(OsString, OsString)>,

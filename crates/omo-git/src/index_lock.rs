@@ -17,7 +17,8 @@ pub(crate) struct IndexLock {
 }
 
 impl IndexLock {
-    /// Takes the lock; `None` while another process keeps it. That of a dead omo, which its content names, is taken over.
+    /// Takes the lock; `None` while another process keeps it. That of a dead omo, which its content names, is taken
+    /// over.
     pub(crate) fn take(git_folder: &Path, patience: Duration) -> io::Result<Option<Self>> {
         let (path, last) = (lock_file(git_folder), Instant::now() + patience);
         loop {

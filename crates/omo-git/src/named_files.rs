@@ -22,7 +22,7 @@ pub const ABSENT: &str = "absent";
 const UNREADABLE: &str = "unreadable";
 const MAX_FILES: usize = 200;
 const MAX_LOOKUPS: usize = 20_000;
-/// Of scripts that run scripts.
+/// Depth of scripts that run scripts.
 const MAX_DEPTH: usize = 16;
 const MAX_FOLDERS: usize = 8;
 /// Longer words are no patterns.
@@ -47,7 +47,7 @@ pub struct NamedFile<'a> {
     pub is_run: bool,
     /// See [`is_judged`].
     pub is_judged: bool,
-    /// By code.
+    /// Code imports it.
     pub is_imported: bool,
     /// [`NamingText::origin`].
     pub by: &'a Path,
@@ -68,8 +68,8 @@ impl NamedFile<'_> {
 
 pub type FileFilter<'a> = &'a dyn Fn(&NamedFile) -> bool;
 
-/// Digests of the named files, by their names; of a `package.json` its named scripts. `places` are folders that a variable
-/// may stand for.
+/// Digests of the named files, by their names; of a `package.json` its named scripts. `places` are folders that a
+/// variable may stand for.
 pub fn find_named_files(
     texts: Vec<NamingText>,
     top: &Path,

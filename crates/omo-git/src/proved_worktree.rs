@@ -1,5 +1,6 @@
-//! A work tree that was proved to be the right one. git looks for its folder upwards: a worker's folder without `.git` would
-//! be taken for the user's checkout, and a restore would hit the user's files. So code takes this type, and no path.
+//! A work tree that was proved to be the right one. git looks for its folder upwards: a worker's folder without `.git`
+//! would be taken for the user's checkout, and a restore would hit the user's files. So code takes this type, and no
+//! path.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,6 +1,6 @@
-//! Files of a project and its repositories at a run's begin, with uncommitted ones: an index and objects in a private folder
-//! (`tree`). Objects of the repository are linked there, so that they outlast rewritten history. The sealed session's
-//! entry holds the digest of each index.
+//! Files of a project and its repositories at a run's begin, with uncommitted ones: an index and objects in a private
+//! folder (`tree`). Objects of the repository are linked there, so that they outlast rewritten history. The sealed
+//! session's entry holds the digest of each index.
 
 use std::fs;
 use std::io;
@@ -25,12 +25,13 @@ use crate::work_files::{FileScope, ignore_built, path_to_text};
 
 const MAX_DEPTH: usize = 8;
 const OBJECTS_AT_ONCE: usize = 500;
-/// The client waits for the links.
+/// Bounds of the links, for which the client waits.
 const MAX_LINKS: usize = 20_000;
 const LINKING: Duration = Duration::from_millis(300);
 const LIST: [&str; 3] = ["ls-files", "-s", "-z"];
 
-/// Records the files that a run begins with, and notes it in the session's entry. After a failure its changes cannot be told from uncommitted ones.
+/// Records the files that a run begins with, and notes it in the session's entry. Without a record, a run's changes cannot
+/// be told from uncommitted ones.
 pub fn record_files(
     root: &Path,
     state_home: &Path,
@@ -95,7 +96,6 @@ fn unlisted_files() -> io::Error {
 pub(crate) struct RecordedWorktree {
     /// Path from the outermost work tree, which has none.
     pub(crate) name: String,
-    /// Of the start.
     pub(crate) scope: FileScope,
     pub(crate) top: PathBuf,
     pub(crate) inner: Vec<(PathBuf, Self)>,
@@ -258,8 +258,8 @@ impl<'a> RecordedRun<'a> {
     }
 }
 
-/// Writes recorded files into an empty folder, without any filter, and without inner repositories; returns the project's
-/// place there.
+/// Writes recorded files into an empty folder, without any filter, and without inner repositories; returns the
+/// project's place there.
 pub fn write_recorded_files(
     root: &Path,
     state_home: &Path,

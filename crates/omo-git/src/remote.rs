@@ -1,6 +1,6 @@
-//! A remote repository, all that two machines share: pushes, fetches and deletions of branches with the user's credentials
-//! (helper, agent, ssh settings). Where the repository's own settings would run a program nothing is moved at all; nor are
-//! tags, submodules and hooks.
+//! A remote repository, all that two machines share: pushes, fetches and deletions of branches with the user's
+//! credentials (helper, agent, ssh settings). Where the repository's own settings would run a program nothing is moved
+//! at all; nor are tags, submodules and hooks.
 
 pub mod worker_clone;
 
@@ -38,7 +38,7 @@ pub enum RemoteError {
     /// Not asked again, which would take as long once more.
     #[error("`git {command}` failed: no answer within {seconds} s")]
     TimedOut { command: &'static str, seconds: u64 },
-    /// Without another machine.
+    /// A step without the other machine failed.
     #[error(transparent)]
     Git(#[from] GitFailed),
 }
@@ -342,7 +342,7 @@ pub fn commit_messages(
     Ok(commits.collect())
 }
 
-/// From the top.
+/// Differing paths from the top.
 pub fn changed_files(
     repository: &GitRepository,
     from: &str,

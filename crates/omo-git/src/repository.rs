@@ -499,8 +499,8 @@ impl GitRepository {
         Ok(names)
     }
 
-    /// Settings that turn off programs of the repository's own settings; a merge driver becomes one that finds a conflict, since
-    /// an empty one takes one side. Read again once the files change: a session may have changed them.
+    /// Settings that turn off programs of the repository's own settings; a merge driver becomes one that finds a
+    /// conflict, since an empty one takes one side. Read again once the files change: a session may have changed them.
     fn disabled_programs(&self) -> Result<Vec<String>, GitFailed> {
         let files = [
             self.tree.common.join("config"),

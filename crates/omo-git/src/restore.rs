@@ -1,5 +1,6 @@
-//! Snapshots that can be put back: bytes, modes, links and index, which never pass through git and its filters. Not covered,
-//! and told in the result, are ignored files, inner repositories, and anything but files and links. References stay.
+//! Snapshots that can be put back: bytes, modes, links and index, which never pass through git and its filters. Not
+//! covered, and told in the result, are ignored files, inner repositories, and anything but files and links. References
+//! stay.
 
 mod bring_back;
 mod index;
@@ -45,7 +46,7 @@ pub struct SnapshotId {
 pub enum RestoreScope<'a> {
     /// All of them, where no other process works.
     All,
-    /// Those up to this snapshot, except for paths that changed again since.
+    /// Up to this snapshot, except for paths that changed again since.
     Until(&'a SnapshotId),
     /// `Until` for own paths alone, where others work too.
     OwnUntil(&'a SnapshotId, OwnProjectPaths<'a>),
@@ -67,7 +68,7 @@ impl fmt::Debug for OwnProjectPaths<'_> {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RestoreResult {
     pub put_back: Vec<String>,
-    /// They were not there before.
+    /// New paths, which are gone again.
     pub removed: Vec<String>,
     /// Changed again after the later snapshot.
     pub left_alone: Vec<String>,
@@ -154,8 +155,8 @@ impl Snapshots<'_> {
         snapshotter.with_selection(what, |scope| snapshotter.restore_to(&before, scope))
     }
 
-    /// Keeps under a name what [`Self::restore`] takes back; `None` for nothing. By the snapshots alone, so that it can be
-    /// repeated after a part was taken back.
+    /// Keeps under a name what [`Self::restore`] takes back; `None` for nothing. By the snapshots alone, so that it can
+    /// be repeated after a part was taken back.
     pub fn keep_difference(
         &self,
         before: &SnapshotId,

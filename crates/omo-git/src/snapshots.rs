@@ -12,7 +12,7 @@ use crate::proved_worktree::ProvedWorktree;
 pub struct Snapshots<'a> {
     /// The project; all of its work tree is kept.
     pub worktree: &'a ProvedWorktree,
-    /// Absolute.
+    /// Absolute path.
     pub state_home: &'a Path,
     pub run_id: &'a str,
     /// omo's own paths from the project's top, with everything below: neither compared nor put back.

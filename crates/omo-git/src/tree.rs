@@ -1,6 +1,7 @@
-//! A work tree as git would commit it: the tree id (`git write-tree`) of all files that count. git works on a kept copy of
-//! the index, with objects and a git folder (`own_git_dir`) in the user's state folder: the repository notices nothing, and
-//! its settings hide no change. Verdicts rest on the id of the files (`work_files`), in which git has no say.
+//! A work tree as git would commit it: the tree id (`git write-tree`) of all files that count. git works on a kept copy
+//! of the index, with objects and a git folder (`own_git_dir`) in the user's state folder: the repository notices
+//! nothing, and its settings hide no change. Verdicts rest on the id of the files (`work_files`), in which git has no
+//! say.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -107,7 +108,7 @@ pub(crate) struct ScratchTree<'a> {
     calls: &'a GitCalls,
     forgets_objects: bool,
     private: PrivateFolder,
-    /// Of the seal on kept states, which lie where others can write.
+    /// Kept states are sealed: they lie where others can write.
     key: SealKey,
     settings: RepositorySettings,
     absent: BTreeSet<Vec<u8>>,

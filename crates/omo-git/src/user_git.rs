@@ -17,7 +17,7 @@ use crate::git_settings::{GitSettings, commit_variables, is_remembered, user_var
 use crate::platform::may_be_run;
 use crate::repository::{GitFailed, GitRepository, trimmed_line};
 
-/// Of hooks, signatures and identity. No others are remembered: some hold passwords.
+/// Settings of hooks, signatures and identity; no others, some of which hold passwords.
 const REMEMBERED: &str = "^(core[.]hookspath|commit[.]gpgsign|gpg[.].*|user[.](signingkey|name|email)|safe[.]directory)$";
 /// Scope of settings by environment and `-c`.
 const ENVIRONMENT_SCOPE: &str = "command";
@@ -29,9 +29,9 @@ const HOOK_GRACE: Duration = Duration::from_secs(5);
 #[derive(Clone, Copy, Debug)]
 pub struct UserGit<'a> {
     pub environment: &'a CheckEnvironment,
-    /// Of the user's environment at the start of the run.
+    /// Settings of the user's environment at the run's start.
     pub settings: &'a GitSettings,
-    /// Of one call with its hooks.
+    /// Maximum time of a call with its hooks.
     pub limit: Duration,
 }
 

@@ -1,6 +1,6 @@
-//! Files of a project that count, with one id for their content. git only lists them, and content is read here, so that no
-//! setting, filter or mark of the repository can hide any. Times and sizes are remembered: where none changed, nothing is
-//! read and git is not started. Without a repository, or without git, files have an id too.
+//! Files of a project that count, with one id for their content. git only lists them, and content is read here, so that
+//! no setting, filter or mark of the repository can hide any. Times and sizes are remembered: where none changed,
+//! nothing is read and git is not started. Without a repository, or without git, files have an id too.
 
 mod cache;
 mod content;
@@ -69,7 +69,7 @@ pub struct FilesState {
 enum TimestampTrust {
     /// Same times and size: same file.
     Times,
-    /// Everything is read.
+    /// All files are read.
     Nothing,
 }
 
@@ -530,8 +530,8 @@ fn rules_in(text: &str) -> impl Iterator<Item = &str> {
         .filter(|line| !line.is_empty() && !line.starts_with('#'))
 }
 
-/// Lines of a `.gitignore` that brought files back and are gone, and a note where the others stand in another order: the
-/// last matching one decides.
+/// Lines of a `.gitignore` that brought files back and are gone, and a note where the others stand in another order:
+/// the last matching one decides.
 fn no_longer_as_written(top: &Path, (source, before): (&String, &String)) -> Vec<String> {
     let now = read_rules(&top.join(path_of(&text_to_path(source))));
     let (old, new): (HashSet<&str>, HashSet<&str>) =

@@ -45,7 +45,7 @@ pub struct WorkerBrief {
     pub model: Option<String>,
     /// In millionths of a US dollar.
     pub budget_micros: Option<u64>,
-    /// Of the client.
+    /// Maximum time of the client.
     pub time_limit_seconds: u32,
 }
 
@@ -100,7 +100,7 @@ pub enum WorkerPhase {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum WorkerEnd {
-    /// A commit of every task.
+    /// Every task has a pushed commit.
     Pushed,
     /// The client ended by itself, and a task has no commit.
     TasksLeft,
@@ -111,10 +111,10 @@ pub enum WorkerEnd {
         until: Option<Timestamp>,
     },
     BudgetSpent,
-    /// Refused or failed.
+    /// The API refused the client, or failed.
     ApiFailed,
     TimedOut,
-    /// On request.
+    /// Ended on request.
     Stopped,
     Killed,
 }

@@ -27,10 +27,10 @@ pub struct SubmittedWorker {
     /// Times that it went back into the queue after its begin.
     #[serde(default)]
     pub requeues: u32,
-    /// Of the client; 0 for the default.
+    /// Limit of the client; 0 for the default.
     #[serde(default)]
     pub time_limit_seconds: u32,
-    /// By its last report.
+    /// Cost by its last report.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reported_cost: Option<ClientCost>,
 }

@@ -54,7 +54,7 @@ pub enum Started {
 #[derive(Clone, Debug)]
 pub struct ProfileLauncher {
     pub profile: LauncherProfile,
-    /// Of the client.
+    /// Time limit of the client.
     pub time_limit_seconds: u32,
     /// Top of the project.
     pub root: PathBuf,
@@ -69,7 +69,7 @@ pub struct ProfileLauncher {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CommandFailure {
-    /// Without passwords of URLs.
+    /// Reason, without passwords of URLs.
     pub why: String,
     /// After a timeout the command may have taken effect.
     pub is_timeout: bool,

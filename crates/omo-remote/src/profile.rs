@@ -55,12 +55,12 @@ pub struct LauncherProfile {
     pub scratch: Option<String>,
     /// Maximum of queued and running workers.
     pub at_once: u32,
-    /// Maximum in the queue.
+    /// Maximum time in the queue.
     pub queue_minutes: u32,
     /// `None` for the time limit of the run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub run_minutes: Option<u32>,
-    /// Between two looks at the engine and the remote.
+    /// Pause between two looks at the engine and the remote.
     pub poll_seconds: u32,
 }
 

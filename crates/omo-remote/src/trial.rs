@@ -27,9 +27,9 @@ const ASKED_TEXT: &str = "ok";
 /// Budget of the client: half a dollar.
 const BUDGET_MICROS: u64 = 500_000;
 const CLIENT_SECONDS: u32 = 180;
-/// Someone waits for this.
+/// Someone waits for the trial.
 const MAX_QUEUE_MINUTES: u32 = 10;
-/// In a row.
+/// Failures of `status` in a row that end the trial.
 const MAX_STATUS_FAILURES: u32 = 3;
 const LOG_LINES: usize = 12;
 const LOG_LINE_CHARS: usize = 200;

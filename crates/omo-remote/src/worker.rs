@@ -410,7 +410,9 @@ impl Worker<'_> {
         };
         let clone = reporter.clone;
         let is_at_last = clone.head().is_some_and(|head| head == reporter.tip);
-        let files = clone.file_state().map_err(uncommitted_rest)?;
+        let files = clone
+            .file_state()
+            .map_err(|error| uncommitted_rest(&error))?;
         if is_at_last && (files.is_none() || files == reporter.files_before) {
             return Ok(false);
         }
@@ -420,7 +422,7 @@ impl Worker<'_> {
         ));
         clone
             .commit_all(&task.message, &reporter.identity)
-            .map_err(uncommitted_rest)?;
+            .map_err(|error| uncommitted_rest(&error))?;
         Ok(true)
     }
 
@@ -522,7 +524,7 @@ fn earlier_cost(clone: &WorkerClone) -> Option<ClientCost> {
     WorkerReport::parse(&bytes).map(|report| report.cost)
 }
 
-fn uncommitted_rest(error: GitFailed) -> String {
+fn uncommitted_rest(error: &GitFailed) -> String {
     format!("what the client left could not be committed: {error}")
 }
 

@@ -1,5 +1,6 @@
 //! The minder: a process between omo and one session of the client. It ends the session with all that it started when
-//! it is done, when its time is up, or when the supervisor is gone, which may be killed at any moment: `stdin` ends then.
+//! it is done, when its time is up, or when the supervisor is gone, which may be killed at any moment: `stdin` ends
+//! then.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -53,7 +54,6 @@ pub struct MinderSpec {
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) enum MinderLine {
     Started(ProcessIdentity),
-    /// The session ended with all that it started.
     Ended(ClientProcessEnd),
 }
 

@@ -70,7 +70,7 @@ pub(super) struct ProjectFiles<'a> {
 
 #[derive(Default)]
 struct InnerRepositories {
-    /// Present ones, with their commits.
+    /// Present repositories, with their commits.
     now: BTreeMap<PathBuf, Option<String>>,
     changed: BTreeMap<PathBuf, Option<String>>,
 }

@@ -11,7 +11,7 @@ const MAX_LINE_BYTES: usize = 2_000;
 pub struct AddedLine {
     /// As [`super::PathChange::path`], with git's escapes (`\`) for ends of lines and quotation marks.
     pub file: String,
-    /// From 1.
+    /// Line number, from 1.
     pub line: usize,
     /// Without line end; no UTF-8 is `U+FFFD`.
     pub text: String,
@@ -37,8 +37,8 @@ impl AddedLines {
 }
 
 impl Snapshots<'_> {
-    /// Lines added between two snapshots: a changed line counts, a moved file, a binary file, a submodule and omo's own files
-    /// do not. `None` for a difference that is too large, for example.
+    /// Lines added between two snapshots: a changed line counts, a moved file, a binary file, a submodule and omo's own
+    /// files do not. `None` for a difference that is too large, for example.
     pub fn added_lines(&self, before: &TreeSnapshot, now: &TreeSnapshot) -> Option<AddedLines> {
         const PATCH: [&str; 13] = [
             // Names of other languages stay as they are.

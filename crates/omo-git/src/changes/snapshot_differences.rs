@@ -24,7 +24,8 @@ impl SnapshotPair<'_> {
 }
 
 impl Snapshots<'_> {
-    /// Difference of each pair, without files whose names git quotes; `None` where the run's snapshots are gone, for example.
+    /// Difference of each pair, without files whose names git quotes; `None` where the run's snapshots are gone, for
+    /// example.
     pub fn differences(&self, pairs: &[SnapshotPair<'_>]) -> Option<Vec<String>> {
         let (work_tree, project) = self.worktree.project()?;
         let input: String = pairs

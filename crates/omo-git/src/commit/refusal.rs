@@ -5,20 +5,20 @@ use std::fmt;
 use omo_core::text::command_text::quote_argument;
 use serde::{Deserialize, Serialize};
 
-/// Of git, or of a program that it runs.
+/// Failure of git, or of a program that it runs, to make a commit.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "cause", rename_all = "snake_case")]
 pub enum CommitRefusal {
     Hook {
         /// Such as `pre-commit`.
         hook: String,
-        /// Last bytes.
+        /// End of its output.
         output: String,
         /// The hook, or a program that it calls, is missing or cannot be run.
         is_missing_program: bool,
     },
     Signing {
-        /// Last bytes of git's output.
+        /// End of git's output.
         words: String,
     },
     /// A listed file that git ignores.
@@ -31,14 +31,14 @@ pub enum CommitRefusal {
     },
     /// A listed file within another repository.
     NestedRepository {
-        /// Of that repository, from the top of the work tree.
+        /// Top of that repository, from the top of the work tree.
         path: String,
     },
     /// A name that differs from a committed one in case alone, on a disk that takes both for one.
     CaseRename { path: String, committed: String },
     /// Of `core.safecrlf`.
     LineEnds {
-        /// Last bytes of git's output.
+        /// End of git's output.
         words: String,
     },
     /// A judge of commits, such as a hook, changed since the run began, and no passed step lists it.
@@ -86,7 +86,8 @@ impl CommitRefusal {
         Self::Other { words }
     }
 
-    /// A worker can help by changing files; messages, branches, keys and settings are its user's. `own_files` are its own.
+    /// A worker can help by changing files; messages, branches, keys and settings are its user's. `own_files` are its
+    /// own.
     pub fn is_of_the_work(&self, own_files: &[String]) -> bool {
         match self {
             Self::Hook {

@@ -8,7 +8,6 @@ use omo_state::seal::hex_digest;
 use super::{DiffEntry, DiffSide};
 use crate::tree::ScratchTree;
 
-/// Of a version.
 const MAX_FILE_BYTES: u64 = 64 * 1024 * 1024;
 const MAX_BYTES: u64 = 256 * 1024 * 1024;
 const MAX_FILES: usize = 1_000;
@@ -112,6 +111,6 @@ impl<'a> FileVersions<'a> {
     }
 }
 
-/// Of the digest in the name of a copy, before the name of the file.
+/// Length of the digest that the name of a copy begins with.
 pub const DIGEST_CHARS: usize = 16;
 const NAME_CHARS: usize = 60;

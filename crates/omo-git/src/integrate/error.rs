@@ -20,7 +20,7 @@ pub enum LandError {
     /// The branch moved meanwhile.
     #[error("the branch moved to {to} meanwhile")]
     Moved { to: String },
-    /// Of the user.
+    /// The user has begun an operation and not ended it.
     #[error("`{}` is under way", what.command())]
     OperationInProgress { what: UnfinishedOperation },
     /// No branch is checked out.
@@ -30,9 +30,9 @@ pub enum LandError {
     Unborn,
     #[error("{new} does not follow {old}")]
     NotFollowing {
-        /// Present commit.
+        /// Present commit of the branch.
         old: String,
-        /// Wanted commit.
+        /// New commit.
         new: String,
     },
     /// Another git is at work, or was killed.
@@ -44,7 +44,7 @@ pub enum LandError {
         /// git's lock files.
         paths: Vec<PathBuf>,
     },
-    /// While the user's hook was asked.
+    /// Cancelled while the user's hook was asked.
     #[error("the run was cancelled")]
     Cancelled,
     /// `reference-transaction` of the user.

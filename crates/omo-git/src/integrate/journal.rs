@@ -51,8 +51,8 @@ impl LandingFiles {
         Some([words.next()?, words.next()?])
     }
 
-    /// Waits for a git that a killed omo may have left at work, and removes the locks of our own indexes. `is_moving` says
-    /// that it may still move the branch.
+    /// Waits for a git that a killed omo may have left at work, and removes the locks of our own indexes. `is_moving`
+    /// says that it may still move the branch.
     pub(super) fn wait_for_last_git(
         &self,
         top: &Path,

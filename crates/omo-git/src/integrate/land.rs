@@ -1,6 +1,6 @@
-//! Moves the user's checked-out branch, files and index to a new commit. Where anything of the user's is in the way nothing
-//! is touched. Under git's lock of the index: the move is recorded, the files change, the branch moves if it still is where
-//! it was, the index follows. An interrupted move is ended by the next call.
+//! Moves the user's checked-out branch, files and index to a new commit. Where anything of the user's is in the way
+//! nothing is touched. Under git's lock of the index: the move is recorded, the files change, the branch moves if it
+//! still is where it was, the index follows. An interrupted move is ended by the next call.
 
 use std::collections::BTreeSet;
 use std::fs;

@@ -36,15 +36,16 @@ pub fn links_leading_out(
     Ok(links_out)
 }
 
-/// A folder in the target may be a link itself, so that what lies above it is unknown; `.git` is no file of the repository.
+/// A folder in the target may be a link itself, so that what lies above it is unknown; `.git` is no file of the
+/// repository.
 fn leads_out(link: &[u8], target: &[u8]) -> bool {
     let parts: Vec<&[u8]> = target
-        .split(is_separator)
+        .split(|byte| is_separator(*byte))
         .filter(|part| !matches!(*part, b"" | b"."))
         .collect();
     let folders = link.split(|byte| *byte == b'/').count().saturating_sub(1);
     let ups = parts.iter().take_while(|part| **part == b"..").count();
-    let is_absolute = target.first().is_some_and(is_separator)
+    let is_absolute = target.first().is_some_and(|byte| is_separator(*byte))
         || matches!(target, [drive, b':', ..] if drive.is_ascii_alphabetic());
     is_absolute
         || ups > folders
@@ -52,7 +53,7 @@ fn leads_out(link: &[u8], target: &[u8]) -> bool {
         || parts.iter().any(|part| part.eq_ignore_ascii_case(b".git"))
 }
 
-fn is_separator(byte: &u8) -> bool {
+fn is_separator(byte: u8) -> bool {
     matches!(byte, b'/' | b'\\')
 }
 

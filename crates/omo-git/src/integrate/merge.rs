@@ -27,21 +27,21 @@ pub enum MergeError {
     /// `git merge-tree --write-tree` needs git 2.38.
     #[error("this git cannot merge without a checkout; git 2.38 or newer is needed")]
     OldGit,
-    /// Merges are the user's own commits.
+    /// git does not know the user, whose commits merges are.
     #[error("git does not know who commits; set user.name and user.email")]
     NoIdentity,
-    /// The user signs commits.
+    /// No signature could be made, for a user who signs commits.
     #[error("git could not sign it: {words}")]
     Unsigned {
-        /// git's own.
+        /// Words of git.
         words: String,
     },
     #[error(transparent)]
     Git(#[from] GitFailed),
 }
 
-/// Merges `commit` onto `tip` (full ids) without a checkout; `tree_of_tip` saves a call. Merge drivers of the repository's
-/// own settings are not run: they count as conflicts.
+/// Merges `commit` onto `tip` (full ids) without a checkout; `tree_of_tip` saves a call. Merge drivers of the
+/// repository's own settings are not run: they count as conflicts.
 pub fn preview_merge(
     repository: &GitRepository,
     tip: &str,

@@ -55,7 +55,8 @@ impl CommitHooks {
         self.names.is_empty()
     }
 
-    /// Asks the hooks in a work tree of omo's own at the first parent; returns their message, or the words of a refusal.
+    /// Asks the hooks in a work tree of omo's own at the first parent; returns their message, or the words of a
+    /// refusal.
     pub fn ask(
         &self,
         tree: &ProvedWorktree,
@@ -117,7 +118,8 @@ fn write_text(path: &Path, text: &str, tree: &ProvedWorktree) -> Result<(), GitF
         .map_err(|_| GitFailed::new(format!("writing {}", path.display()), tree.root()))
 }
 
-/// Makes a commit, which no reference names, with the message of its hooks. A signature is waited for while `is_wanted`.
+/// Makes a commit, which no reference names, with the message of its hooks. A signature is waited for while
+/// `is_wanted`.
 pub fn make_commit(
     repository: &GitRepository,
     draft: &CommitDraft<'_>,

@@ -64,8 +64,8 @@ impl Snapshots<'_> {
         Ok(end)
     }
 
-    /// Writes kept work where the work tree holds what it held before that change. Other paths are left alone or, with a
-    /// name for them, kept first and overwritten. Nothing is written where that fails. The index stays.
+    /// Writes kept work where the work tree holds what it held before that change. Other paths are left alone or, with
+    /// a name for them, kept first and overwritten. Nothing is written where that fails. The index stays.
     pub fn bring_back(
         &self,
         kept: &KeptWork,
@@ -87,7 +87,7 @@ impl Snapshots<'_> {
         {
             match now {
                 EntryNow::Entry(now) if now == after => {
-                    end.unchanged.push(snapshotter.project_path(&name))
+                    end.unchanged.push(snapshotter.project_path(&name));
                 }
                 EntryNow::Entry(now) if now == before => drop(to_write.insert(name, after)),
                 EntryNow::Other if overwritten.is_some() => {
@@ -99,7 +99,7 @@ impl Snapshots<'_> {
                     to_write.insert(name, after);
                 }
                 EntryNow::Entry(_) | EntryNow::Other => {
-                    end.differing.push(snapshotter.project_path(&name))
+                    end.differing.push(snapshotter.project_path(&name));
                 }
             }
         }
@@ -291,7 +291,8 @@ impl Snapshotter<'_> {
         Ok(found)
     }
 
-    /// Files and links in the way of others that are to be written: in place of a parent folder, or in a folder of that name.
+    /// Files and links in the way of others that are to be written: in place of a parent folder, or in a folder of that
+    /// name.
     fn find_obstacles(
         &self,
         to_write: &KeptEntries,

@@ -4,8 +4,8 @@
 //! HEAD <- files before <- files as kept   refs/omo/keep/RUN/NAME
 //! ```
 //!
-//! The last commit is the change alone, as `git show` prints it. That of the files before is left out where `HEAD` holds
-//! them. Other staged content is a last parent, which `bring_back` applies where nothing else was kept.
+//! The last commit is the change alone, as `git show` prints it. That of the files before is left out where `HEAD`
+//! holds them. Other staged content is a last parent, which `bring_back` applies where nothing else was kept.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -36,8 +36,8 @@ fn private_mode(entry: &ManifestEntry) -> Option<u32> {
 
 impl Snapshots<'_> {
     /// Keeps files as they are now, from the project's top and with everything below, in a commit on `HEAD`
-    /// ([`WorkerName::keep_reference`]); a missing path is kept as deleted. Work tree and index stay. What a used name kept
-    /// before stays reachable.
+    /// ([`WorkerName::keep_reference`]); a missing path is kept as deleted. Work tree and index stay. What a used name
+    /// kept before stays reachable.
     pub fn keep_paths(&self, name: &WorkerName, paths: &[&str]) -> Result<KeptWork, RestoreError> {
         let snapshotter = Snapshotter::open(self)?;
         snapshotter.keep_files(name, &snapshotter.tree_paths_of(paths)?)

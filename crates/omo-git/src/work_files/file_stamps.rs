@@ -1,6 +1,6 @@
-//! Stamps of a work tree: times and sizes of its files and folders, in one digest. A start of git costs more than looks at a
-//! thousand files. No program can set back a change time, and new or removed files change their folder. A change at the
-//! very moment of a look cannot be told, so such a file is not remembered; nor is any without such times.
+//! Stamps of a work tree: times and sizes of its files and folders, in one digest. A start of git costs more than looks
+//! at a thousand files. No program can set back a change time, and new or removed files change their folder. A change
+//! at the very moment of a look cannot be told, so such a file is not remembered; nor is any without such times.
 
 use std::collections::HashSet;
 use std::path::Path;

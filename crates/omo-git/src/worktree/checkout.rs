@@ -4,8 +4,8 @@ use super::rescue::open_worktree;
 use super::{WorkerName, WorktreeError, belongs_to};
 use crate::repository::{GitRepository, is_object_name};
 
-/// Checks out a commit on the group's branch; untracked files stay. Only for a worktree without processes, whose commits
-/// are kept elsewhere.
+/// Checks out a commit on the group's branch; untracked files stay. Only for a worktree without processes, whose
+/// commits are kept elsewhere.
 pub fn checkout_at(
     repository: &GitRepository,
     name: &WorkerName,

@@ -29,7 +29,8 @@ pub struct CreatedWorktree {
     pub not_copied: Vec<String>,
 }
 
-/// Makes worktree and branch at a commit. A whole one stays; what an interrupted try left goes, as no worker began there.
+/// Makes worktree and branch at a commit. A whole one stays; what an interrupted try left goes, as no worker began
+/// there.
 pub fn create_worktree(
     repository: &GitRepository,
     name: &WorkerName,
@@ -145,8 +146,8 @@ fn hide_worktrees(repository: &GitRepository) -> Result<(), WorktreeError> {
         .map_err(file_error(&exclude_file(tree)))
 }
 
-/// Makes the removed folder of a whole worktree again, with its staged files. In one step: missing files would look like
-/// work of the next worker.
+/// Makes the removed folder of a whole worktree again, with its staged files. In one step: missing files would look
+/// like work of the next worker.
 fn remake(repository: &GitRepository, path: &Path, folder: &Path) -> Result<(), WorktreeError> {
     refuse_links(repository, path)?;
     let mut part = path.as_os_str().to_owned();
@@ -186,8 +187,8 @@ fn refuse_taken(repository: &GitRepository, path: &Path) -> Result<(), WorktreeE
     refuse_links(repository, path)
 }
 
-/// Refuses a link in place of the worktree, and one above it that a commit brings along, which leads wherever its author
-/// wants. The user's own link, such as a managed `.claude`, is followed.
+/// Refuses a link in place of the worktree, and one above it that a commit brings along, which leads wherever its
+/// author wants. The user's own link, such as a managed `.claude`, is followed.
 fn refuse_links(repository: &GitRepository, path: &Path) -> Result<(), WorktreeError> {
     if path.is_symlink() {
         return Err(WorktreeError::Taken {

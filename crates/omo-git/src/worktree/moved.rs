@@ -7,8 +7,8 @@ use super::create::write_dot_git;
 use super::{READY, WorktreeError, file_error, git_folders, noted_place};
 use crate::repository::GitRepository;
 
-/// Updates worktrees of groups that lay below `old` and are now below the top of the repository, and the way back to the
-/// repository of those elsewhere. Others are left to their user.
+/// Updates worktrees of groups that lay below `old` and are now below the top of the repository, and the way back to
+/// the repository of those elsewhere. Others are left to their user.
 pub fn follow_renamed_folder(repository: &GitRepository, old: &Path) -> Result<(), WorktreeError> {
     for folder in git_folders(repository) {
         let noted = noted_place(&folder);

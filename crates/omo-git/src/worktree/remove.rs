@@ -1,5 +1,5 @@
-//! Removal of a group's worktree and branch, in two steps for the record: [`prepare_removal`] keeps what they alone hold,
-//! and [`carry_out_removal`] removes that and nothing else.
+//! Removal of a group's worktree and branch, in two steps for the record: [`prepare_removal`] keeps what they alone
+//! hold, and [`carry_out_removal`] removes that and nothing else.
 
 use std::fs;
 use std::path::Path;

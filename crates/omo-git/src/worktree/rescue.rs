@@ -75,8 +75,8 @@ impl WorktreeHeads {
     }
 }
 
-/// Keeps all that a worktree was seen to hold; ignored files, except for built ones, go into `files`, a folder for this group
-/// alone. Repeated, it keeps what is new, and what was kept before.
+/// Keeps all that a worktree was seen to hold; ignored files, except for built ones, go into `files`, a folder for this
+/// group alone. Repeated, it keeps what is new, and what was kept before.
 pub(super) fn keep_work(
     repository: &GitRepository,
     name: &WorkerName,

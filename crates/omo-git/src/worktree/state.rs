@@ -48,7 +48,7 @@ pub(super) struct WorktreeState {
     pub(super) nested: Vec<PathBuf>,
 }
 
-/// What git can keep.
+/// The part that git can keep.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct HeldWork {
     pub(super) tree: String,

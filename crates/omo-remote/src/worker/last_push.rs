@@ -12,8 +12,8 @@ use super::reporter::Reporter;
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
 impl Worker<'_> {
-    /// Pushes at the end of the worker, and goes on while the remote that took its first report is away. A worker that was
-    /// asked to end has little time, and tries no more often than usual.
+    /// Pushes at the end of the worker, and goes on while the remote that took its first report is away. A worker that
+    /// was asked to end has little time, and tries no more often than usual.
     pub(super) fn push_at_end(
         &self,
         reporter: &mut Reporter,

@@ -61,13 +61,15 @@ pub(super) fn parse_brief(bytes: &[u8]) -> Result<WorkerBrief, String> {
     struct Versioned {
         version: u32,
     }
-    let Versioned { version } = serde_json::from_slice(bytes).map_err(unreadable_brief)?;
+    let Versioned { version } =
+        serde_json::from_slice(bytes).map_err(|error| unreadable_brief(&error))?;
     if version != EXCHANGE_VERSION {
         return Err(format!(
             "the brief has the version {version}, and this omo understands {EXCHANGE_VERSION}: use the same omo on both machines"
         ));
     }
-    let brief: WorkerBrief = serde_json::from_slice(bytes).map_err(unreadable_brief)?;
+    let brief: WorkerBrief =
+        serde_json::from_slice(bytes).map_err(|error| unreadable_brief(&error))?;
     let ids: BTreeSet<&str> = brief.tasks.iter().map(|task| task.id.as_str()).collect();
     let problem = if !is_id(&brief.run) || !is_id(&brief.group) || !ids.iter().all(|id| is_id(id)) {
         "an id in it is empty, too long, or has control characters"
@@ -94,7 +96,7 @@ fn is_id(id: &str) -> bool {
     !id.is_empty() && id.len() <= MAX_ID && !id.chars().any(char::is_control)
 }
 
-fn unreadable_brief(error: serde_json::Error) -> String {
+fn unreadable_brief(error: &serde_json::Error) -> String {
     format!(
         "the brief cannot be read: {}",
         sanitize(&error.to_string(), 200)

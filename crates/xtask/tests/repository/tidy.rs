@@ -343,7 +343,7 @@ fn processes_are_started_in_known_places_and_nowhere_else() {
     assert!(read("crates/omo-checks/src/session_checks.rs").contains("check: None,"));
     let git = without_whitespace("crates/omo-git/src/git_command.rs");
     assert!(
-        git.contains("let(git,search)=found(folder,tree.as_ref())?;")
+        git.contains("let(git,search)=find_git(folder,tree.as_ref())?;")
             && git.contains("letmutcommand=child_command(git,")
             && git.contains("SearchPath::from_variables(&inherited()).outside(&projects)")
     );
