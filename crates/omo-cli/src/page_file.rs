@@ -12,7 +12,7 @@ use omo_state::env::ProcessEnv;
 use omo_state::files::folder::{FolderError, GuardedFolder};
 use omo_state::search_path::ProjectFolders;
 use omo_view::page::project_model::ProjectPage;
-use omo_view::page::{PAGE_START, Renewal};
+use omo_view::page::{PAGE_START, PageReload};
 use omo_view::run_view::RunView;
 
 use crate::error::CommandError;
@@ -65,7 +65,7 @@ impl PageFile<'_> {
         page: &RunView,
         is_followed: bool,
     ) -> Result<PathBuf, CommandError> {
-        let renewal = is_followed.then_some(Renewal {
+        let renewal = is_followed.then_some(PageReload {
             seconds: RENEWAL_SECONDS,
         });
         self.write(omo_view::page::render(page, renewal))

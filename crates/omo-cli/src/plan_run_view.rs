@@ -13,7 +13,7 @@ use omo_git::integrate::has_unsettled_move;
 use omo_git::repository::GitRepository;
 use omo_state::env::ProcessEnv;
 use omo_view::run_view::RunView;
-use omo_view::text::Reader;
+use omo_view::text::ReaderContext;
 
 use crate::error::CommandError;
 use crate::local_time::LocalClock;
@@ -52,7 +52,7 @@ pub(crate) fn plan_run_text(
     env: &ProcessEnv,
     run: &Run,
     state: &RunState,
-    render: impl FnOnce(&RunView, Reader<'_>) -> String,
+    render: impl FnOnce(&RunView, ReaderContext<'_>) -> String,
 ) -> Result<String, CommandError> {
     let clock = LocalClock::from_process(env.now);
     let view = plan_run_view(env, run, state, &run.events()?, BTreeMap::new(), &|at| {
@@ -60,7 +60,7 @@ pub(crate) fn plan_run_text(
     });
     Ok(render(
         &view,
-        Reader {
+        ReaderContext {
             now: env.now,
             clock: &|at| clock.describe(at),
             columns: stdout_columns(),

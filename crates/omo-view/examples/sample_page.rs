@@ -3,7 +3,7 @@
 
 use std::io::Write;
 
-use omo_view::page::Renewal;
+use omo_view::page::PageReload;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let page = omo_view::page::sample::sample_page();
@@ -11,6 +11,6 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         .nth(1)
         .map(|seconds| seconds.parse())
         .transpose()?;
-    let renewal = seconds.map(|seconds| Renewal { seconds });
+    let renewal = seconds.map(|seconds| PageReload { seconds });
     Ok(std::io::stdout().write_all(omo_view::page::render(&page, renewal)?.as_bytes())?)
 }

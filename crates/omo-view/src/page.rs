@@ -22,9 +22,9 @@ use askama::Template;
 use crate::page::project_model::ProjectPage;
 use crate::run_view::RunView;
 
-/// Renewal of a page while its run goes on and its file is written anew.
+/// PageReload of a page while its run goes on and its file is written anew.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Renewal {
+pub struct PageReload {
     /// Pause between two loads.
     pub seconds: u32,
 }
@@ -38,7 +38,7 @@ pub const PAGE_START: &str = "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta
 /// # Errors
 ///
 /// Where a template cannot be written into memory, which only happens where there is none left.
-pub fn render(page: &RunView, renewal: Option<Renewal>) -> Result<String, askama::Error> {
+pub fn render(page: &RunView, renewal: Option<PageReload>) -> Result<String, askama::Error> {
     page_view::page_view(page, renewal).render()
 }
 

@@ -22,9 +22,9 @@ const LAST_CELL_COLUMNS: usize = 100;
 /// Heads of the table of workers: `worker`, `state` and so on.
 pub const WORKER_HEADS: [&str; 6] = ["worker", "state", "at", "last check", "for", "cost"];
 
-/// Reader of a text: moment, clock and terminal.
+/// ReaderContext of a text: moment, clock and terminal.
 #[derive(Clone, Copy)]
-pub struct Reader<'a> {
+pub struct ReaderContext<'a> {
     /// Time of reading.
     pub now: Timestamp,
     /// Words for a time on the reader's clock.
@@ -34,7 +34,7 @@ pub struct Reader<'a> {
 }
 
 /// Report of a run: `omo report`.
-pub fn report_text(view: &RunView, reader: Reader<'_>) -> String {
+pub fn report_text(view: &RunView, reader: ReaderContext<'_>) -> String {
     let mut lines = TextLines::new(reader.columns);
     write_head(&mut lines, view);
     tasks::write_tasks(&mut lines, view, reader);
@@ -71,7 +71,7 @@ pub fn report_text(view: &RunView, reader: Reader<'_>) -> String {
 }
 
 /// Progress of a run: `omo run show`.
-pub fn progress_text(view: &RunView, reader: Reader<'_>) -> String {
+pub fn progress_text(view: &RunView, reader: ReaderContext<'_>) -> String {
     let mut lines = TextLines::new(reader.columns);
     write_head(&mut lines, view);
     lines.section_heading("Tasks");
@@ -133,7 +133,7 @@ fn unproved_line(view: &RunView, item: &UnprovedView) -> String {
     format!("{task}{}", sanitize(&item.reason, 300))
 }
 
-fn answer_line(question: &QuestionView, reader: Reader<'_>) -> Option<String> {
+fn answer_line(question: &QuestionView, reader: ReaderContext<'_>) -> Option<String> {
     let answer = sanitize(question.answer.as_ref()?, 64);
     let asked = sanitize(question.question.lines().next().unwrap_or_default(), 120);
     let (by, at) = (
@@ -189,7 +189,7 @@ fn worker_words(task: &TaskView, now: Timestamp) -> Option<String> {
     ))
 }
 
-fn task_table(view: &RunView, reader: Reader<'_>) -> String {
+fn task_table(view: &RunView, reader: ReaderContext<'_>) -> String {
     let cells = |task: &TaskView| {
         let time = if task.history.is_empty() {
             String::new()

@@ -8,7 +8,7 @@
 use std::collections::BTreeSet;
 
 use data_encoding::BASE64;
-use omo_view::page::Renewal;
+use omo_view::page::PageReload;
 use omo_view::page::render;
 use omo_view::page::sample::{card, check, empty_page, large_page, sample_page};
 use omo_view::run_view::{CheckState, RunView};
@@ -24,7 +24,7 @@ fn html(page: &RunView) -> String {
 
 /// As [`html`], of a page that renews itself.
 fn renewing_html(page: &RunView) -> String {
-    render(page, Some(Renewal { seconds: 5 })).unwrap()
+    render(page, Some(PageReload { seconds: 5 })).unwrap()
 }
 
 #[test]

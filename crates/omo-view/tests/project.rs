@@ -5,7 +5,7 @@
     reason = "a test fails where something is missing"
 )]
 
-use omo_view::page::project_model::{ProjectPage, RunDetails, RunSummary};
+use omo_view::page::project_model::{ProjectPage, ProjectRun, RunDetails};
 use omo_view::page::render_project;
 use omo_view::page::sample::{at, card, check, empty_page, sample_project_page};
 use omo_view::run_view::{CheckState, RunEnd, RunView};
@@ -15,7 +15,7 @@ fn html(page: &ProjectPage) -> String {
     render_project(page).unwrap()
 }
 
-fn project(runs: Vec<RunSummary>) -> ProjectPage {
+fn project(runs: Vec<ProjectRun>) -> ProjectPage {
     ProjectPage {
         runs,
         ..sample_project_page()
@@ -62,7 +62,7 @@ fn hostile_texts_stay_texts_and_lead_nowhere() {
             ..proved_page()
         };
         let [began, mode, effort, cost] = [text; 4].map(str::to_owned);
-        let run = RunSummary::new(
+        let run = ProjectRun::new(
             &page,
             RunDetails {
                 began,
@@ -136,7 +136,7 @@ fn a_run_is_shown_in_the_tone_of_its_own_page() {
         (empty_page(), Tone::Unproved, "card unproved"),
     ] {
         assert_eq!(page.tone(), tone);
-        let html = html(&project(vec![RunSummary::new(
+        let html = html(&project(vec![ProjectRun::new(
             &page,
             RunDetails::default(),
         )]));
@@ -163,7 +163,7 @@ fn the_newest_runs_stand_first_and_what_is_left_off_is_counted() {
         };
         page.timeline.began = at(number);
         page.timeline.until = at(number + 60);
-        RunSummary::new(&page, RunDetails::default())
+        ProjectRun::new(&page, RunDetails::default())
     };
     let html = html(&ProjectPage {
         unread: 7,
@@ -207,7 +207,7 @@ fn the_picture_has_a_mark_a_run_and_a_table_that_says_the_same() {
     assert!(row(1).contains(" %</td>"), "{}", row(1));
     assert!(page.contains("href=\"plan-r-0.html\"") && !page.contains("href=\"plan-r-1.html\""));
     // Of a single run there is nothing to compare.
-    let single = html(&project(vec![RunSummary::new(
+    let single = html(&project(vec![ProjectRun::new(
         &proved_page(),
         RunDetails::default(),
     )]));

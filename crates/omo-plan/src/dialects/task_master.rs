@@ -18,7 +18,7 @@ use super::{BatchOptions, PlanChange, PlanDialect, PlanInput, PlanPlace};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::document::{LineIndex, line_ranges};
 use crate::model::{Plan, PlannedState, Task};
-use dependencies::TaskIds;
+use dependencies::TaskMasterIds;
 use state::parse_status;
 use tasks_file::{JsonTask, TasksFile, collect_tasks, json_text, span_of};
 
@@ -180,7 +180,7 @@ impl JsonDialect {
             plan.title = title;
         }
         let entries = collect_tasks(text, tag);
-        let ids = TaskIds::new(&entries);
+        let ids = TaskMasterIds::new(&entries);
         // Open subtasks by the place of a finished parent.
         let mut open_below: BTreeMap<Option<usize>, Vec<String>> = BTreeMap::new();
         let mut tasks: Vec<Task> = Vec::with_capacity(entries.len());

@@ -13,10 +13,10 @@ use crate::pattern::Pattern;
 use crate::words::Word;
 
 /// A file or a pattern, and its bytes with backticks.
-pub type NamedFile = (FileUse, Range<usize>);
+pub type FileMention = (FileUse, Range<usize>);
 
 /// Reads the items of a `Files` label. An item below one without a file inherits the action of that one.
-pub fn read_files(document: &MarkdownDocument<'_>, value: Range<usize>) -> Vec<NamedFile> {
+pub fn read_files(document: &MarkdownDocument<'_>, value: Range<usize>) -> Vec<FileMention> {
     let mut found = Vec::new();
     let mut above = Mention::Used(FileAction::Modify);
     for line in line_ranges(document.text, value) {

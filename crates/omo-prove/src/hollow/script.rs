@@ -39,14 +39,14 @@ pub(super) const JAVASCRIPT: ScriptLanguage = ScriptLanguage {
 };
 
 #[derive(Debug, Serialize)]
-pub(super) struct Question<'a> {
+pub(super) struct ScriptInput<'a> {
     mark: &'static str,
     limit: usize,
     only_new: bool,
     files: &'a [Source<'a>],
 }
 
-impl<'a> Question<'a> {
+impl<'a> ScriptInput<'a> {
     pub(super) fn new(files: &'a [Source<'a>], Wish { limit, only_new }: Wish) -> Self {
         Self {
             mark: MARK,
@@ -108,7 +108,7 @@ pub(super) fn hollow(
     folder
         .replace(language.name, language.script.as_bytes())
         .map_err(PrivateTreeError::from)?;
-    let question = serde_json::to_vec(&Question::new(&small, wish)).unwrap_or_default();
+    let question = serde_json::to_vec(&ScriptInput::new(&small, wish)).unwrap_or_default();
     folder
         .replace(QUESTION, &question)
         .map_err(PrivateTreeError::from)?;

@@ -6,7 +6,7 @@ use std::process::Command;
 use omo_core::check::session_check::{CheckEnd, judge_check};
 use omo_core::check::test_runner::TestOutputReader;
 
-use super::script::{FileAnswer, JAVASCRIPT, PYTHON, Question, ScriptLanguage};
+use super::script::{FileAnswer, JAVASCRIPT, PYTHON, ScriptInput, ScriptLanguage};
 use super::*;
 
 /// Statement that throws.
@@ -192,7 +192,7 @@ fn by_script(
             now,
         })
         .collect();
-    let question = serde_json::to_vec(&Question::new(&sources, wish)).unwrap();
+    let question = serde_json::to_vec(&ScriptInput::new(&sources, wish)).unwrap();
     std::fs::write(folder.path().join("question.json"), question).unwrap();
     let mut words = language.program.split(' ');
     let mut command = Command::new(words.next().unwrap());

@@ -5,7 +5,7 @@ use data_encoding::BASE64;
 use omo_core::text::{format_clock, pluralize};
 use sha2::{Digest, Sha256};
 
-use crate::page::Renewal;
+use crate::page::PageReload;
 use crate::page::card_view::{TaskCard, card_views};
 use crate::page::check_view::{CheckItem, ReviewItem, check_view, review_view};
 use crate::page::graph_view::{GraphView, graph_view};
@@ -75,7 +75,7 @@ pub(crate) struct WeakeningItem {
 }
 
 /// Everything that a page shows, with its bounds. What matters most is taken first: where a page is full, it is there.
-pub(crate) fn page_view(page: &RunView, renewal: Option<Renewal>) -> PageView {
+pub(crate) fn page_view(page: &RunView, renewal: Option<PageReload>) -> PageView {
     let mut budget = TextBudget::new();
     let budget = &mut budget;
     let took = page

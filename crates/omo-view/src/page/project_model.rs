@@ -17,7 +17,7 @@ pub struct ProjectPage {
     /// Moment of the list.
     pub now: Timestamp,
     /// The runs, in any order: they are shown with the newest first.
-    pub runs: Vec<RunSummary>,
+    pub runs: Vec<ProjectRun>,
     /// Older runs that were not looked at.
     pub unread: usize,
     /// Unreadable runs, with the reason.
@@ -26,7 +26,7 @@ pub struct ProjectPage {
 
 /// Summary of a run. End and proof come from its own `RunView`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RunSummary {
+pub struct ProjectRun {
     pub(crate) subject: Subject,
     pub(crate) title: String,
     pub(crate) request: String,
@@ -61,7 +61,7 @@ pub(crate) struct TaskTally {
     pub proved: usize,
 }
 
-impl RunSummary {
+impl ProjectRun {
     /// Summary of `page`.
     pub fn new(page: &RunView, details: RunDetails) -> Self {
         let mut tasks = TaskTally::default();

@@ -4,7 +4,7 @@ use askama::Template;
 use omo_core::text::pluralize;
 
 use crate::page::page_view::style_digest;
-use crate::page::project_model::{ProjectPage, RunSummary, TaskTally};
+use crate::page::project_model::{ProjectPage, ProjectRun, TaskTally};
 use crate::page::scale_steps::format_span;
 use crate::page::text_budget::{Rows, ShownText, TextBudget, left_out};
 use crate::page::trend_view::{TrendView, trend_view};
@@ -24,13 +24,13 @@ pub(crate) struct ProjectView {
     /// Number of ends in each tone, with its words.
     verdicts: Vec<(Tone, String)>,
     trend: Option<TrendView>,
-    runs: Vec<RunView>,
+    runs: Vec<RunRow>,
     /// Runs that are not shown, in words.
     more: String,
     problems: Rows<ShownText>,
 }
 
-pub(crate) struct RunView {
+pub(crate) struct RunRow {
     pub place: usize,
     pub tone: Tone,
     pub title: ShownText,
@@ -49,13 +49,13 @@ pub(crate) struct RunView {
 pub(crate) fn project_view(page: &ProjectPage) -> ProjectView {
     let mut budget = TextBudget::new();
     let budget = &mut budget;
-    let mut order: Vec<&RunSummary> = page.runs.iter().collect();
+    let mut order: Vec<&ProjectRun> = page.runs.iter().collect();
     order.sort_by_key(|run| std::cmp::Reverse(run.began));
     order.truncate(MAX_RUNS);
     let hidden = page.runs.len() - order.len() + page.unread;
     let (title, scope) = (budget.line(&page.title, 200), budget.line(&page.scope, 400));
     let as_of = budget.line(&page.as_of, 40);
-    let runs: Vec<RunView> = order
+    let runs: Vec<RunRow> = order
         .iter()
         .enumerate()
         .map(|(place, run)| run_view(place, run, budget))
@@ -79,7 +79,7 @@ pub(crate) fn project_view(page: &ProjectPage) -> ProjectView {
     }
 }
 
-fn run_view(place: usize, run: &RunSummary, budget: &mut TextBudget) -> RunView {
+fn run_view(place: usize, run: &ProjectRun, budget: &mut TextBudget) -> RunRow {
     let details = &run.details;
     let facts = [
         tasks_words(run.tasks),
@@ -92,7 +92,7 @@ fn run_view(place: usize, run: &RunSummary, budget: &mut TextBudget) -> RunView 
         .lines()
         .find(|line| !line.trim().is_empty())
         .unwrap_or_default();
-    RunView {
+    RunRow {
         place,
         tone: run.tone,
         title: budget.line(
@@ -144,7 +144,7 @@ fn is_page_name(file: &str) -> bool {
     name.bytes().all(is_plain) && name.starts_with(|char: char| char.is_ascii_alphanumeric())
 }
 
-fn verdict_counts(runs: &[&RunSummary]) -> Vec<(Tone, String)> {
+fn verdict_counts(runs: &[&ProjectRun]) -> Vec<(Tone, String)> {
     let tones = [
         Tone::Proved,
         Tone::Weakened,

@@ -2,7 +2,7 @@
 
 use omo_core::timestamp::Timestamp;
 
-use crate::page::project_model::{ProjectPage, RunDetails, RunSummary};
+use crate::page::project_model::{ProjectPage, ProjectRun, RunDetails};
 use crate::run_view::{
     AttemptView, CheckState, CheckView, Lane, Mark, MarkKind, ReviewEnd, ReviewView, RunEnd,
     RunView, Span, SpanKind, Standing, TaskView, Timeline, UnprovedView, WeakeningView,
@@ -390,7 +390,7 @@ pub fn sample_project_page() -> ProjectPage {
             },
             page_file: (number % 3 == 0).then(|| format!("plan-r-{number}.html")),
         };
-        RunSummary::new(&page, details)
+        ProjectRun::new(&page, details)
     });
     ProjectPage {
         title: "limiter".to_owned(),

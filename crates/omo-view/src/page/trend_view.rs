@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use omo_core::text::pluralize;
 use omo_core::timestamp::Timestamp;
 
-use crate::page::project_model::RunSummary;
+use crate::page::project_model::ProjectRun;
 use crate::page::scale_steps::{format_span, tick_millis};
 use crate::page::time_scale::{LEFT, RIGHT, TickView, WIDTH};
 use crate::tone::Tone;
@@ -60,7 +60,7 @@ pub(crate) struct PointView {
 }
 
 /// Draws the runs, which come with the newest first. Of a single one there is nothing to compare.
-pub(crate) fn trend_view(runs: &[&RunSummary], now: Timestamp) -> Option<TrendView> {
+pub(crate) fn trend_view(runs: &[&ProjectRun], now: Timestamp) -> Option<TrendView> {
     let (last, first) = (runs.first()?, runs.last().filter(|_| runs.len() > 1)?);
     let (begin, end) = (first.began, now.max(last.began));
     let range = end.millis_since(begin).unwrap_or_default().max(1);
@@ -68,7 +68,7 @@ pub(crate) fn trend_view(runs: &[&RunSummary], now: Timestamp) -> Option<TrendVi
         let since = at.millis_since(begin).unwrap_or_default().min(range);
         LEFT + scaled(since, range, WIDTH - LEFT - RIGHT)
     };
-    let took = |run: &RunSummary| run.until.millis_since(run.began).unwrap_or_default();
+    let took = |run: &ProjectRun| run.until.millis_since(run.began).unwrap_or_default();
     let longest = runs.iter().map(|run| took(run)).max().unwrap_or_default();
     let shortest = runs.iter().map(|run| took(run)).min().unwrap_or_default();
     let lines = lines_for(shortest, longest);
@@ -194,7 +194,7 @@ fn duration_y(millis: i64, lines: &[i64]) -> i64 {
 }
 
 /// The share of proved ones at each run that has ended, by its place.
-fn shares(runs: &[&RunSummary]) -> BTreeMap<usize, usize> {
+fn shares(runs: &[&ProjectRun]) -> BTreeMap<usize, usize> {
     let ended: Vec<(usize, bool)> = runs
         .iter()
         .enumerate()

@@ -7,7 +7,7 @@ use omo_core::text::{format_duration, pluralize, sanitize};
 use crate::run_view::{CheckState, CheckView, RunView, Standing, TaskView};
 use crate::table::truncate_columns;
 use crate::text::text_lines::TextLines;
-use crate::text::{Reader, worker_words};
+use crate::text::{ReaderContext, worker_words};
 
 /// The longest command that is shown whole.
 const COMMAND_COLUMNS: usize = 300;
@@ -15,14 +15,14 @@ const COMMAND_COLUMNS: usize = 300;
 const MIN_SHOWN_MILLIS: u64 = 100;
 
 /// Writes all tasks, in the order of the plan.
-pub(super) fn write_tasks(lines: &mut TextLines, view: &RunView, reader: Reader<'_>) {
+pub(super) fn write_tasks(lines: &mut TextLines, view: &RunView, reader: ReaderContext<'_>) {
     lines.section_heading("Tasks");
     for task in &view.tasks {
         write_task(lines, task, reader);
     }
 }
 
-fn write_task(lines: &mut TextLines, task: &TaskView, reader: Reader<'_>) {
+fn write_task(lines: &mut TextLines, task: &TaskView, reader: ReaderContext<'_>) {
     let mut words = vec![sanitize(&task.standing_words(), 80)];
     if task.attempts > 1 {
         words.push(pluralize(task.attempts as usize, "attempt"));

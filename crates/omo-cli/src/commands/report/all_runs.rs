@@ -9,7 +9,7 @@ use omo_engine::view::{RunFacts, run_view};
 use omo_engine::{RunStore, RunStoreError};
 use omo_state::env::ProcessEnv;
 use omo_state::files::folder::GuardedFolder;
-use omo_view::page::project_model::{ProjectPage, RunDetails, RunSummary};
+use omo_view::page::project_model::{ProjectPage, ProjectRun, RunDetails};
 
 use crate::commands::report::ReportOptions;
 use crate::context::CommandContext;
@@ -113,7 +113,7 @@ fn plan_summary(
     id: &str,
     file: &PageFile<'_>,
     clock: &LocalClock,
-) -> Result<RunSummary, RunStoreError> {
+) -> Result<ProjectRun, RunStoreError> {
     let run = store.get(id)?;
     let (state, events) = (run.state()?, run.events()?);
     let view = run_view(&RunFacts {
@@ -129,7 +129,7 @@ fn plan_summary(
         cost: view.cost_micros.map(format_dollars).unwrap_or_default(),
         page_file: file.find_beside_it(&plan_page_name(id)),
     };
-    Ok(RunSummary::new(&view, details))
+    Ok(ProjectRun::new(&view, details))
 }
 
 fn ultrawork_summary(
@@ -138,7 +138,7 @@ fn ultrawork_summary(
     file: &PageFile<'_>,
     clock: &LocalClock,
     elsewhere: Option<&PathBuf>,
-) -> RunSummary {
+) -> ProjectRun {
     let (session, env) = (&run.session, file.env);
     let began = session
         .ulw
@@ -176,5 +176,5 @@ fn ultrawork_summary(
         cost: String::new(),
         page_file: file.find_beside_it(&ultrawork_page_name(run)),
     };
-    RunSummary::new(&view, details)
+    ProjectRun::new(&view, details)
 }

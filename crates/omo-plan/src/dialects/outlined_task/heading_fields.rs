@@ -8,7 +8,7 @@ use omo_core::check::task_check::TaskCheck;
 use super::commands::{StepCommands, read_commands};
 use super::steps::TaskSteps;
 use crate::document::MarkdownDocument;
-use crate::fields::named_files::{NamedFile, read_files};
+use crate::fields::named_files::{FileMention, read_files};
 use crate::fields::prose::read_prose;
 use crate::fields::stated_checks::StatedCheck;
 use crate::labels::{list_part, normalize_key, read_labels};
@@ -97,7 +97,7 @@ fn task_files(document: &MarkdownDocument<'_>, steps: &TaskSteps) -> Vec<FileUse
     let lists: Vec<_> = lists
         .chain(headings.map(|heading| heading.span.end..steps.preamble.end))
         .collect();
-    let mut found: Vec<NamedFile> = lists
+    let mut found: Vec<FileMention> = lists
         .iter()
         .flat_map(|value| read_files(document, list_part(document, value.clone())))
         .collect();

@@ -9,12 +9,12 @@ const MAX_DEPENDENCIES: usize = 100_000;
 /// Maximum bytes of a parent's needs that are compared with those of its subtasks.
 const MAX_LOOKED_AT: usize = 1_000;
 
-pub(super) struct TaskIds<'e, 'a> {
+pub(super) struct TaskMasterIds<'e, 'a> {
     entries: &'e [JsonTask<'a>],
     places: HashMap<&'e str, usize>,
 }
 
-impl<'e, 'a> TaskIds<'e, 'a> {
+impl<'e, 'a> TaskMasterIds<'e, 'a> {
     pub(super) fn new(entries: &'e [JsonTask<'a>]) -> Self {
         let places = entries
             .iter()
@@ -157,7 +157,7 @@ impl<'e, 'a> TaskIds<'e, 'a> {
 
 /// Id of a dependency: a value, or an object's `id`.
 fn dependency_text(raw: &str) -> Option<String> {
-    let object: Option<super::tasks_file::JsonObject<'_>> = if raw.starts_with('{') {
+    let object: Option<super::tasks_file::RawObject<'_>> = if raw.starts_with('{') {
         serde_json::from_str(raw).ok()
     } else {
         None

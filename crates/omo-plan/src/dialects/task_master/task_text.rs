@@ -3,7 +3,7 @@
 use omo_core::check::task_check::TaskCheck;
 use omo_core::shell::programs::{Role, has_role};
 
-use super::tasks_file::{JsonObject, JsonTask};
+use super::tasks_file::{JsonTask, RawObject};
 use crate::fields::programs::proves_something;
 use crate::fields::prose::read_row_checks;
 use crate::fields::stated_checks::split_code_span;
@@ -63,7 +63,7 @@ fn brief(entry: &JsonTask<'_>, title: &str, above: Option<&Task>) -> String {
 }
 
 /// The files of `relevantFiles`, each with its action, and those of `files`.
-fn read_files(fields: &JsonObject<'_>) -> Vec<FileUse> {
+fn read_files(fields: &RawObject<'_>) -> Vec<FileUse> {
     let items = fields.items("relevantFiles").unwrap_or_default();
     let listed = fields
         .items("files")
@@ -73,7 +73,7 @@ fn read_files(fields: &JsonObject<'_>) -> Vec<FileUse> {
     let listed = listed.filter_map(super::tasks_file::value_text);
     let listed = listed.map(|path| FileUse::new(path.trim(), FileAction::Modify));
     let read = |raw: &str| {
-        let object: JsonObject<'_> = serde_json::from_str(raw).ok()?;
+        let object: RawObject<'_> = serde_json::from_str(raw).ok()?;
         let path = object.text("path")?;
         let word = object.text("action").unwrap_or_default().to_lowercase();
         let action = match word.as_str() {

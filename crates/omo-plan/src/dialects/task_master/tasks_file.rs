@@ -16,16 +16,16 @@ const MAIN_TAG: &str = "master";
 const MAX_DEPTH: usize = 8;
 
 #[derive(Debug, Default)]
-pub(super) struct JsonObject<'a> {
+pub(super) struct RawObject<'a> {
     /// Keys and the text of their values, in order.
     pub(super) members: Vec<(String, &'a str)>,
 }
 
-impl<'de> Deserialize<'de> for JsonObject<'de> {
+impl<'de> Deserialize<'de> for RawObject<'de> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct Members;
         impl<'de> Visitor<'de> for Members {
-            type Value = JsonObject<'de>;
+            type Value = RawObject<'de>;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("an object")
@@ -36,14 +36,14 @@ impl<'de> Deserialize<'de> for JsonObject<'de> {
                 while let Some((key, value)) = map.next_entry::<String, &'de RawValue>()? {
                     members.push((key, value.get()));
                 }
-                Ok(JsonObject { members })
+                Ok(RawObject { members })
             }
         }
         deserializer.deserialize_map(Members)
     }
 }
 
-impl<'a> JsonObject<'a> {
+impl<'a> RawObject<'a> {
     fn parse(text: &'a str) -> Option<Self> {
         if text.starts_with('{') {
             serde_json::from_str(text).ok()
@@ -117,7 +117,7 @@ pub(super) struct TaskTag<'a> {
 
 #[derive(Debug)]
 pub(super) struct TasksFile<'a> {
-    pub(super) root: JsonObject<'a>,
+    pub(super) root: RawObject<'a>,
     pub(super) tags: Vec<TaskTag<'a>>,
 }
 
@@ -132,7 +132,7 @@ impl<'a> TasksFile<'a> {
     /// # Errors
     /// The text is no JSON object.
     pub(super) fn parse(text: &'a str, format: &JsonDialect) -> Result<Self, serde_json::Error> {
-        let root: JsonObject<'a> = serde_json::from_str(json_text(text))?;
+        let root: RawObject<'a> = serde_json::from_str(json_text(text))?;
         let mut tags = Vec::new();
         if let Some(tasks) = format
             .lists
@@ -144,10 +144,10 @@ impl<'a> TasksFile<'a> {
         if !format.has_tags {
             return Ok(Self { root, tags });
         }
-        let mut add = |object: &JsonObject<'a>| {
+        let mut add = |object: &RawObject<'a>| {
             for (name, value) in &object.members {
                 let listed = || parse_list(value).filter(|_| name == MAIN_TAG);
-                let tasks = JsonObject::parse(value)
+                let tasks = RawObject::parse(value)
                     .and_then(|tag| parse_list(tag.raw("tasks")?))
                     .or_else(listed);
                 if let Some(tasks) = tasks {
@@ -160,14 +160,14 @@ impl<'a> TasksFile<'a> {
         };
         add(&root);
         root.raw("tags")
-            .and_then(JsonObject::parse)
+            .and_then(RawObject::parse)
             .iter()
             .for_each(&mut add);
         Ok(Self { root, tags })
     }
 
-    pub(super) fn object(&self, key: &str) -> Option<JsonObject<'a>> {
-        self.root.raw(key).and_then(JsonObject::parse)
+    pub(super) fn object(&self, key: &str) -> Option<RawObject<'a>> {
+        self.root.raw(key).and_then(RawObject::parse)
     }
 
     pub(super) fn chosen_tag(&self) -> Option<&TaskTag<'a>> {
@@ -182,7 +182,7 @@ impl<'a> TasksFile<'a> {
     /// `true` for a file of tasks, and no other JSON with a list of that name.
     pub(super) fn has_tasks(&self, format: &JsonDialect) -> bool {
         let is_task = |raw: &str| {
-            JsonObject::parse(raw)
+            RawObject::parse(raw)
                 .is_some_and(|task| format.keys.iter().all(|key| task.raw(key).is_some()))
         };
         let is_empty = self.tags.iter().all(|tag| tag.tasks.is_empty());
@@ -205,7 +205,7 @@ pub(super) struct JsonTask<'a> {
     pub(super) id: String,
     pub(super) span: Range<usize>,
     pub(super) parent: Option<usize>,
-    pub(super) fields: JsonObject<'a>,
+    pub(super) fields: RawObject<'a>,
     /// `true` for a task with subtasks below `MAX_DEPTH`.
     pub(super) is_too_deep: bool,
 }
@@ -224,7 +224,7 @@ fn add_tasks<'a>(
     found: &mut Vec<JsonTask<'a>>,
 ) {
     for raw in list {
-        let fields = JsonObject::parse(raw).unwrap_or_default();
+        let fields = RawObject::parse(raw).unwrap_or_default();
         let above = parent
             .and_then(|place| found.get(place))
             .map(|task| task.id.clone());

@@ -7,7 +7,7 @@ use crate::diagnostic::Code;
 use crate::dialects::ultraplan::scope_fence::{PathComparer, ScopeFence};
 use crate::dialects::ultraplan::section_outline::PlanFindings;
 use crate::dialects::ultraplan::step::ParsedStep;
-use crate::fields::named_files::NamedFile;
+use crate::fields::named_files::FileMention;
 use crate::model::FileAction;
 
 /// Reports steps with no session, or with several, and sessions with no steps, or with unknown ones.
@@ -200,7 +200,7 @@ pub(crate) fn report_overlaps(
 ) {
     let mut known: HashMap<u64, &ParsedStep> =
         steps.iter().map(|step| (step.number, step)).collect();
-    let mut waves: BTreeMap<usize, Vec<(&SessionSection, Vec<NamedFile>)>> = BTreeMap::new();
+    let mut waves: BTreeMap<usize, Vec<(&SessionSection, Vec<FileMention>)>> = BTreeMap::new();
     for (session, stage) in sessions.iter().zip(stages) {
         // The files of a session's steps belong to it, listed or not. A step of several sessions counts for the first.
         let own = session
@@ -213,7 +213,7 @@ pub(crate) fn report_overlaps(
         waves.entry(*stage).or_default().push((session, all));
     }
     for (stage, wave) in &waves {
-        let mut before: &[(&SessionSection, Vec<NamedFile>)] = &[];
+        let mut before: &[(&SessionSection, Vec<FileMention>)] = &[];
         for (place, (session, touched)) in wave.iter().enumerate() {
             for (other, theirs) in before {
                 let Ok(pair) = comparison.first_overlap(theirs, touched) else {
@@ -240,7 +240,7 @@ pub(crate) fn report_overlaps(
     }
 }
 
-fn report_too_much(file: &NamedFile, findings: &mut PlanFindings<'_>) {
+fn report_too_much(file: &FileMention, findings: &mut PlanFindings<'_>) {
     let text = "the sessions list more paths than can be compared".to_owned();
     findings.add(
         Code::ScopeOverlap,

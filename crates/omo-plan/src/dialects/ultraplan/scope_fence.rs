@@ -8,7 +8,7 @@ use omo_core::text::sanitize;
 use super::{first_paragraph, is_nothing};
 use crate::diagnostic::Code;
 use crate::dialects::ultraplan::section_outline::{PlanFindings, SectionOutline};
-use crate::fields::named_files::{self, NamedFile};
+use crate::fields::named_files::{self, FileMention};
 use crate::labels::{normalize_key, read_labels, trim_range};
 use crate::paths::{normalize_path, paths_overlap};
 
@@ -29,9 +29,9 @@ const MAX_COMPARED: usize = 100_000_000;
 #[derive(Debug, Default)]
 pub(crate) struct ScopeFence {
     /// Allowed files; empty for anything.
-    pub touch: Vec<NamedFile>,
-    pub never: Vec<NamedFile>,
-    pub outside_paths: Vec<NamedFile>,
+    pub touch: Vec<FileMention>,
+    pub never: Vec<FileMention>,
+    pub outside_paths: Vec<FileMention>,
     /// Bytes of the text of either list without a path.
     pub unread_spans: Vec<Range<usize>>,
 }
@@ -89,8 +89,8 @@ impl ScopeFence {
         match list {
             List::Touch => self.touch.extend(named),
             List::Never => {
-                let is_inside = |(file, _): &NamedFile| normalize_path(&file.path).is_some();
-                let (never, elsewhere): (Vec<NamedFile>, Vec<NamedFile>) =
+                let is_inside = |(file, _): &FileMention| normalize_path(&file.path).is_some();
+                let (never, elsewhere): (Vec<FileMention>, Vec<FileMention>) =
                     named.into_iter().partition(is_inside);
                 self.never.extend(never);
                 self.outside_paths.extend(elsewhere);
@@ -202,7 +202,7 @@ impl PathComparer {
     }
 
     /// `true` for two paths that can be the same file.
-    fn overlap(&mut self, one: &NamedFile, other: &NamedFile) -> Result<bool, ComparisonLimit> {
+    fn overlap(&mut self, one: &FileMention, other: &FileMention) -> Result<bool, ComparisonLimit> {
         let cost = (one.0.path.len() + 1).saturating_mul(other.0.path.len() + 1);
         self.remaining = self.remaining.checked_sub(cost).ok_or(ComparisonLimit)?;
         Ok(paths_overlap(&one.0.path, &other.0.path))
@@ -211,9 +211,9 @@ impl PathComparer {
     /// The first pair of two lists that can be the same file.
     pub(crate) fn first_overlap<'n>(
         &mut self,
-        ones: &'n [NamedFile],
-        others: &'n [NamedFile],
-    ) -> Result<Option<(&'n NamedFile, &'n NamedFile)>, ComparisonLimit> {
+        ones: &'n [FileMention],
+        others: &'n [FileMention],
+    ) -> Result<Option<(&'n FileMention, &'n FileMention)>, ComparisonLimit> {
         self.remaining = self.remaining.checked_sub(1).ok_or(ComparisonLimit)?;
         for one in ones {
             for other in others {

@@ -12,7 +12,7 @@ use crate::dialects::ultraplan::section_outline::{
     NumberedHeading, PlanFindings, PlanSection, SectionOutline, parse_numbered_heading,
 };
 use crate::dialects::ultraplan::{commit_checkpoint, expectation, on_failure};
-use crate::fields::named_files::{self, NamedFile};
+use crate::fields::named_files::{self, FileMention};
 use crate::labels::{LabeledField, read_labels, trim_range};
 use crate::model::{MAX_PLAN_TASKS, OnFailure, Task, TaskCommit};
 
@@ -33,7 +33,7 @@ const INTERPRETED: [&str; 5] = ["files", "verify", "expected", "on failure", "ch
 pub(crate) struct ParsedStep {
     pub number: u64,
     pub heading: Range<usize>,
-    pub files: Vec<NamedFile>,
+    pub files: Vec<FileMention>,
     pub task: Task,
 }
 
@@ -193,7 +193,7 @@ impl<'d> StepReader<'_, 'd, '_> {
         self.outline.document.slice(label.value.clone())
     }
 
-    fn files(&mut self, label: Option<&LabeledField<'_>>) -> Vec<NamedFile> {
+    fn files(&mut self, label: Option<&LabeledField<'_>>) -> Vec<FileMention> {
         let Some(label) = label else {
             return Vec::new();
         };
