@@ -1,7 +1,6 @@
-//! A run as people see it: [`run_view::RunView`] is all that is shown, and each renderer takes it and nothing else.
+//! A run as people see it: [`run_view::RunView`] holds all that is shown, and each renderer takes it and nothing else.
 //!
-//! Pure: data in, text out. `tone` alone says what is green.
-
+//! Pure: data in, text out.
 pub mod page;
 pub mod run_view;
 pub mod screen;

@@ -1,5 +1,4 @@
-//! The page of a run as one HTML file: no network, and nothing of what others wrote is markup. The one script is that of a
-//! page which renews itself.
+//! A run as one HTML file without network. No text of others is markup; only a page that reloads itself has a script.
 
 mod card_view;
 mod check_view;
@@ -22,10 +21,10 @@ use askama::Template;
 use crate::page::project_model::ProjectPage;
 use crate::run_view::RunView;
 
-/// PageReload of a page while its run goes on and its file is written anew.
+/// Reload of a page whose run goes on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PageReload {
-    /// Pause between two loads.
+    /// Seconds between two loads.
     pub seconds: u32,
 }
 
@@ -33,11 +32,11 @@ pub struct PageReload {
 pub const PAGE_START: &str = "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
     <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; ";
 
-/// `RunView` as one HTML file. A script stands in it only where it renews itself.
+/// `RunView` as one HTML file, with a script only for `renewal`.
 ///
 /// # Errors
 ///
-/// Where a template cannot be written into memory, which only happens where there is none left.
+/// Failed write of a template, only without memory.
 pub fn render(page: &RunView, renewal: Option<PageReload>) -> Result<String, askama::Error> {
     page_view::page_view(page, renewal).render()
 }

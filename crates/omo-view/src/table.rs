@@ -5,21 +5,17 @@ use std::fmt::Write;
 use anstyle::Style;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-/// Between two columns.
+/// Blanks between two columns.
 const GAP: usize = 2;
 
-/// Cell of a table: text and `Style`.
 pub struct Cell {
-    /// Text of the cell.
     pub text: String,
-    /// Style of the text.
     pub style: Style,
     /// Blanks behind the text.
     pub blanks: usize,
 }
 
 impl Cell {
-    /// Cell in a `Style`.
     pub fn new(text: impl Into<String>, style: Style) -> Self {
         Self {
             text: text.into(),
@@ -28,19 +24,16 @@ impl Cell {
         }
     }
 
-    /// Cell without a `Style`.
     pub fn plain(text: impl Into<String>) -> Self {
         Self::new(text, Style::new())
     }
 }
 
-/// Heads for `table_text`.
 pub fn head_cells<const N: usize>(heads: [&str; N]) -> [Cell; N] {
     heads.map(|head| Cell::new(head, Style::new().dimmed()))
 }
 
-/// Aligns the columns of `Cell` rows: each is as wide as its widest cell, and nothing stands behind
-/// the last cell of a row. An empty column takes no room.
+/// Pads the cells of each column to the widest of them; an empty column takes no room.
 pub fn align_columns<R: AsMut<[Cell]>>(rows: &mut [R]) {
     let mut widths: Vec<usize> = Vec::new();
     for row in rows.iter_mut() {
@@ -88,13 +81,15 @@ pub fn truncate_columns(text: &str, columns: usize) -> String {
         return text.to_owned();
     }
     let mut left = columns.saturating_sub(1);
-    let fits = |char: &char| {
+    let mut kept = String::new();
+    for char in text.chars() {
         let width = char.width().unwrap_or(0);
-        let fits = width <= left;
-        left = left.saturating_sub(width);
-        fits
-    };
-    let mut kept: String = text.chars().take_while(fits).collect();
+        if width > left {
+            break;
+        }
+        left -= width;
+        kept.push(char);
+    }
     kept.push('…');
     kept
 }

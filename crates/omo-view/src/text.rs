@@ -1,4 +1,4 @@
-//! A `RunView` as text for people: its report, and its progress. The most important stands first.
+//! A [`RunView`] as text: its report and its progress, the most important first.
 
 mod tasks;
 mod text_lines;
@@ -15,25 +15,23 @@ use crate::text::text_lines::TextLines;
 
 /// Maximum files named in a line.
 const NAMED_FILES: usize = 5;
-/// Longest title of a row, in columns.
+/// Maximum columns of a title.
 const TITLE_COLUMNS: usize = 40;
-/// Longest last cell where the width of a line is not known.
+/// Maximum columns of the last cell on an output without a width.
 const LAST_CELL_COLUMNS: usize = 100;
-/// Heads of the table of workers: `worker`, `state` and so on.
 pub const WORKER_HEADS: [&str; 6] = ["worker", "state", "at", "last check", "for", "cost"];
 
-/// ReaderContext of a text: moment, clock and terminal.
+/// Time, clock and terminal of the person who reads a text.
 #[derive(Clone, Copy)]
 pub struct ReaderContext<'a> {
-    /// Time of reading.
     pub now: Timestamp,
     /// Words for a time on the reader's clock.
     pub clock: &'a dyn Fn(Timestamp) -> String,
-    /// Columns of the terminal, where that is known.
+    /// Columns of the terminal, if known.
     pub columns: Option<usize>,
 }
 
-/// Report of a run: `omo report`.
+/// Text of `omo report`.
 pub fn report_text(view: &RunView, reader: ReaderContext<'_>) -> String {
     let mut lines = TextLines::new(reader.columns);
     write_head(&mut lines, view);
@@ -55,7 +53,7 @@ pub fn report_text(view: &RunView, reader: ReaderContext<'_>) -> String {
         &view
             .questions
             .iter()
-            .filter_map(|known| answer_line(known, reader))
+            .filter_map(|question| answer_line(question, reader))
             .collect::<Vec<_>>(),
     );
     lines.section(
@@ -70,7 +68,7 @@ pub fn report_text(view: &RunView, reader: ReaderContext<'_>) -> String {
     lines.into_text()
 }
 
-/// Progress of a run: `omo run show`.
+/// Text of `omo run show`.
 pub fn progress_text(view: &RunView, reader: ReaderContext<'_>) -> String {
     let mut lines = TextLines::new(reader.columns);
     write_head(&mut lines, view);
@@ -104,7 +102,7 @@ fn write_head(lines: &mut TextLines, view: &RunView) {
     }
 }
 
-/// `WorkerView` lines with the notes about them and the branch of their user; none without workers.
+/// Lines of `WorkerView`s, then the notes about them.
 pub fn worker_lines(view: &RunView) -> Vec<String> {
     let workers = view.workers.iter().map(|worker| worker_line(view, worker));
     workers.chain(view.worker_notes.iter().cloned()).collect()
@@ -145,34 +143,33 @@ fn answer_line(question: &QuestionView, reader: ReaderContext<'_>) -> Option<Str
 
 /// Lines of a `CheckoutView`; none where all of it is committed.
 pub fn uncommitted_lines(checkout: &CheckoutView) -> Vec<String> {
-    let (own, others) = (&checkout.uncommitted, &checkout.other_uncommitted);
+    let (run_files, other_files) = (&checkout.uncommitted, &checkout.other_uncommitted);
     let counted = [
-        (own, format!("{} of this run", pluralize(own.len(), "file"))),
-        (others, pluralize(others.len(), "other file")),
+        (
+            run_files,
+            format!("{} of this run", pluralize(run_files.len(), "file")),
+        ),
+        (other_files, pluralize(other_files.len(), "other file")),
     ];
-    let line = |(files, words): (&Vec<String>, String)| {
-        let names = list_some(files.iter().map(String::as_str), NAMED_FILES);
-        format!("{words}: {}", sanitize(&names, 300))
-    };
     counted
         .into_iter()
         .filter(|(files, _)| !files.is_empty())
-        .map(line)
+        .map(|(files, words)| {
+            let names = list_some(files.iter().map(String::as_str), NAMED_FILES);
+            format!("{words}: {}", sanitize(&names, 300))
+        })
         .collect()
 }
 
-/// Lines of `RunningTask`, one for each task at work.
 pub fn working_lines(view: &RunView, now: Timestamp) -> Vec<String> {
-    let line = |task: &TaskView| {
-        let worker = worker_words(task, now)?;
-        Some(format!(
-            "{} {}, {}: {worker}",
-            view.task_word,
-            task.id,
-            sanitize(&task.title, 80)
-        ))
-    };
-    view.tasks.iter().filter_map(line).collect()
+    view.tasks
+        .iter()
+        .filter_map(|task| {
+            let worker = worker_words(task, now)?;
+            let title = sanitize(&task.title, 80);
+            Some(format!("{} {}, {title}: {worker}", view.task_word, task.id))
+        })
+        .collect()
 }
 
 /// Worker of a running task, and the time since it began.
@@ -190,52 +187,48 @@ fn worker_words(task: &TaskView, now: Timestamp) -> Option<String> {
 }
 
 fn task_table(view: &RunView, reader: ReaderContext<'_>) -> String {
-    let cells = |task: &TaskView| {
-        let time = if task.history.is_empty() {
-            String::new()
-        } else {
-            format_duration(task.worked_millis(reader.now))
-        };
-        let about = match worker_words(task, reader.now) {
-            Some(worker) => worker,
-            None if task.blocked_by.is_some() => String::new(),
-            None => sanitize(&task.evidence, 200),
-        };
-        let attempts = pluralize(task.attempts as usize, "attempt");
-        let about = if task.attempts > 1 {
-            format!("{attempts}; {about}")
-        } else {
-            about
-        };
-        let title = truncate_columns(&sanitize(task.shown_title(), 120), TITLE_COLUMNS);
-        let title = if about.is_empty() {
-            title
-        } else {
-            format!("{title} — {about}")
-        };
-        let word = format!(
-            "{} {}",
-            task.standing.mark(),
-            sanitize(&task.standing_words(), 80)
-        );
-        let taken = task.id.len().max(4) + word.chars().count().max(12) + 16;
-        let room = reader.columns.map_or(LAST_CELL_COLUMNS, |all| {
-            all.saturating_sub(taken).max(TITLE_COLUMNS)
-        });
-        [
-            Cell::plain(sanitize(&task.id, 64)),
-            Cell::new(word, task.style()),
-            Cell::plain(time),
-            Cell::plain(truncate_columns(&title, room)),
-        ]
-    };
-    table_text(
-        [view.task_word, "state", "time", "title"],
-        view.tasks.iter().map(cells).collect(),
-    )
+    let rows = view.tasks.iter().map(|task| task_cells(task, reader));
+    table_text([view.task_word, "state", "time", "title"], rows.collect())
 }
 
-/// Cells of a parallel worker below [`WORKER_HEADS`].
+fn task_cells(task: &TaskView, reader: ReaderContext<'_>) -> [Cell; 4] {
+    let time = if task.history.is_empty() {
+        String::new()
+    } else {
+        format_duration(task.worked_millis(reader.now))
+    };
+    let about = match worker_words(task, reader.now) {
+        Some(worker) => worker,
+        None if task.blocked_by.is_some() => String::new(),
+        None => sanitize(&task.evidence, 200),
+    };
+    let about = if task.attempts > 1 {
+        let attempts = pluralize(task.attempts as usize, "attempt");
+        format!("{attempts}; {about}")
+    } else {
+        about
+    };
+    let title = truncate_columns(&sanitize(task.shown_title(), 120), TITLE_COLUMNS);
+    let title = if about.is_empty() {
+        title
+    } else {
+        format!("{title} — {about}")
+    };
+    let state = sanitize(&task.standing_words(), 80);
+    let state = format!("{} {state}", task.standing.mark());
+    let used = task.id.len().max(4) + state.chars().count().max(12) + 16;
+    let room = reader.columns.map_or(LAST_CELL_COLUMNS, |columns| {
+        columns.saturating_sub(used).max(TITLE_COLUMNS)
+    });
+    [
+        Cell::plain(sanitize(&task.id, 64)),
+        Cell::new(state, task.style()),
+        Cell::plain(time),
+        Cell::plain(truncate_columns(&title, room)),
+    ]
+}
+
+/// Cells below [`WORKER_HEADS`].
 pub fn worker_cells(worker: &WorkerView) -> [Cell; 6] {
     let cost = if worker.cost_micros == 0 {
         String::new()

@@ -1,5 +1,4 @@
-//! Tones of shown facts. A tone is never given: it follows from the facts of a page, here and
-//! nowhere else, and only work that a check or a review has proved is green.
+//! `Tone` of shown facts, derived here alone: only what a check or a review has proved is green.
 
 use anstyle::{AnsiColor, Style};
 
@@ -8,23 +7,25 @@ use crate::run_view::{
     WorkerView,
 };
 
-/// Tone of a fact: `proved`, `not proved`, `failed` and so on, with a symbol and a colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tone {
-    /// Proved.
     Proved,
-    /// Proved by less than at the start.
     Weakened,
-    /// Nothing has proved it.
     Unproved,
-    /// Failed.
     Failed,
     /// Going on, or not begun.
     Open,
 }
 
 impl Tone {
-    /// Word, such as `not proved`.
+    pub(crate) const ALL: [Self; 5] = [
+        Self::Proved,
+        Self::Weakened,
+        Self::Unproved,
+        Self::Failed,
+        Self::Open,
+    ];
+
     pub fn word(self) -> &'static str {
         match self {
             Self::Proved => "proved",
@@ -65,7 +66,6 @@ impl Tone {
 }
 
 impl RunView {
-    /// `Tone` of the whole.
     pub fn tone(&self) -> Tone {
         if matches!(self.end, RunEnd::Running | RunEnd::Waiting) {
             return Tone::Open;
@@ -115,7 +115,6 @@ impl RunView {
             .filter(|card| card.standing != Standing::LeftOut)
     }
 
-    /// Any check or review at all.
     fn has_proof(&self) -> bool {
         !self.final_checks.is_empty()
             || !self.reviews.is_empty()
@@ -124,8 +123,7 @@ impl RunView {
 }
 
 impl TaskView {
-    /// `Tone` of a task: one that has passed is proved only where each of its checks proves
-    /// something, or where something else has proved it.
+    /// A passed task is proved where each of its checks proves something, or by `proved_by`.
     pub fn tone(&self) -> Tone {
         if self.standing != Standing::Passed {
             return self.standing.tone();
@@ -155,7 +153,6 @@ impl TaskView {
 }
 
 impl RunView {
-    /// Style of the heading on a terminal.
     pub fn heading_style(&self) -> Style {
         match (self.subject, self.end) {
             // A claim that is not proved.
@@ -168,7 +165,6 @@ impl RunView {
 }
 
 impl RunEnd {
-    /// Style of a heading on a terminal.
     pub fn style(self) -> Style {
         match self {
             Self::Complete => AnsiColor::Green.on_default().bold(),
@@ -182,7 +178,6 @@ impl RunEnd {
 }
 
 impl TaskView {
-    /// Style on a terminal.
     pub fn style(&self) -> Style {
         match self.standing {
             Standing::Running => AnsiColor::Cyan.on_default(),
@@ -224,7 +219,6 @@ impl Standing {
 }
 
 impl CheckView {
-    /// `Tone` of a check.
     pub fn tone(&self) -> Tone {
         match self.state {
             CheckState::Running => Tone::Open,
@@ -236,7 +230,6 @@ impl CheckView {
 }
 
 impl ReviewView {
-    /// `Tone` of a review.
     pub fn tone(&self) -> Tone {
         match self.verdict {
             ReviewEnd::Agreed => Tone::Proved,
@@ -245,7 +238,6 @@ impl ReviewView {
         }
     }
 
-    /// Word, such as `agreed`.
     pub(crate) fn word(&self) -> &'static str {
         match self.verdict {
             ReviewEnd::Agreed => "agreed",

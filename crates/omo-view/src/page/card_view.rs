@@ -1,4 +1,4 @@
-//! The card of a task, or of a claim.
+//! Card of a task, or of a claim.
 
 use omo_core::text::format_clock;
 
@@ -9,7 +9,6 @@ use crate::page::text_budget::{BlockBound, Rows, ShownText, TextBudget};
 use crate::run_view::{AttemptView, RunView, Standing, TaskView};
 use crate::tone::Tone;
 
-/// Maximum cards of a page.
 const MAX_CARDS: usize = 600;
 const MAX_ATTEMPTS: usize = 24;
 const MAX_CHECKS: usize = 24;
@@ -23,7 +22,6 @@ const GOAL: BlockBound = BlockBound {
     chars: 400,
     bytes: 6_000,
 };
-/// Bytes of a card beside its texts.
 const CARD_BYTES: usize = 900;
 
 pub(crate) struct TaskCard {
@@ -34,7 +32,6 @@ pub(crate) struct TaskCard {
     pub word: &'static str,
     /// A pass whose proof is in doubt.
     pub is_doubted: bool,
-    /// Number of attempts and their total duration.
     pub effort: String,
     pub goal: ShownText,
     pub needs: Vec<(usize, ShownText)>,
@@ -45,7 +42,7 @@ pub(crate) struct TaskCard {
     pub files: Rows<FileItem>,
     pub diff: DiffView,
     pub note: ShownText,
-    /// Something went wrong with it: what there is to read about that is not folded.
+    /// Unfolds the card: something went wrong.
     pub is_open: bool,
 }
 
@@ -92,7 +89,7 @@ fn card_view(page: &RunView, place: usize, card: &TaskView, budget: &mut TextBud
         goal: budget.block(card.goal.lines(), GOAL),
         needs: needs
             .into_iter()
-            .map(|(need, of)| (need, budget.line(&of.id, 64)))
+            .map(|(need, task)| (need, budget.line(&task.id, 64)))
             .collect(),
         proved_by: budget.line(card.proved_by.as_deref().unwrap_or_default(), WORDS_CHARS),
         attempts: budget.rows(&card.history, MAX_ATTEMPTS, "attempt", |budget, attempt| {
@@ -152,9 +149,9 @@ fn effort_words(page: &RunView, card: &TaskView) -> String {
     }
 }
 
-/// Proof or fault of a task, where its checks do not say it.
+/// Evidence that no check of a task repeats.
 fn evidence_lines(task: &TaskView) -> Vec<&String> {
     let is_told_by_checks = task.standing == Standing::Passed && !task.checks.is_empty();
-    let own = (!task.evidence.is_empty() && !is_told_by_checks).then_some(&task.evidence);
-    own.into_iter().chain(&task.evidence_lines).collect()
+    let evidence = (!task.evidence.is_empty() && !is_told_by_checks).then_some(&task.evidence);
+    evidence.into_iter().chain(&task.evidence_lines).collect()
 }

@@ -1,4 +1,4 @@
-//! A check or a review as a row.
+//! Rows for checks and reviews.
 
 use omo_core::text::{format_clock, format_duration};
 
@@ -21,7 +21,7 @@ const WORDS: BlockBound = BlockBound {
     chars: 600,
     bytes: 8_000,
 };
-/// Characters of a tree id that tell one work tree from another.
+/// Shown characters of a tree id.
 const TREE_CHARS: usize = 12;
 
 pub(crate) struct CheckItem {
@@ -29,7 +29,6 @@ pub(crate) struct CheckItem {
     pub word: &'static str,
     pub command: ShownText,
     pub detail: ShownText,
-    /// Time, exit status and work tree, as far as they are known.
     pub facts: String,
     pub tree: ShownText,
     pub output: ShownText,
@@ -61,7 +60,6 @@ pub(crate) fn check_view(check: &CheckView, budget: &mut TextBudget) -> CheckIte
     }
 }
 
-/// A detail that repeats the exit status beside it, and no more.
 fn is_exit_alone(check: &CheckView) -> bool {
     check
         .exit

@@ -1,35 +1,32 @@
-//! Critical path of a run: the attempts that waited for each other, from its last end back to its
-//! beginning.
+//! Critical path of a run, from its last end back to its start.
 
 use std::collections::BTreeSet;
 
+use omo_core::timestamp::Timestamp;
+
 use crate::run_view::{RunView, Span, SpanKind};
 
-/// Maximum attempts: a picture of more shows none of them.
+/// Maximum attempts of a picture.
 const MAX_ATTEMPTS: usize = 3_000;
 
 type SpanPlace = (usize, usize);
 
-/// The attempts of the critical path: the one that ended last, before it the one that ended last of those that it had to
-/// wait for, and so on. An attempt waits for what its task needs, for earlier attempts at it, and for its own worker.
+/// Attempts from the last to end back, each time to the last that it waited for: a need, an earlier try or its worker.
 pub(crate) fn critical_path(page: &RunView) -> BTreeSet<SpanPlace> {
     let lanes = page.timeline.lanes.iter().enumerate();
-    let all = lanes.flat_map(|(lane, of)| {
-        of.spans
-            .iter()
-            .enumerate()
-            .map(move |(place, span)| ((lane, place), span))
+    let spans = lanes.flat_map(|(lane_index, lane)| {
+        let spans = lane.spans.iter().enumerate();
+        spans.map(move |(place, span)| ((lane_index, place), span))
     });
-    let attempts: Vec<(SpanPlace, &Span, usize)> = all
+    let attempts: Vec<(SpanPlace, &Span, usize)> = spans
         .filter_map(|(place, span)| match span.kind {
             SpanKind::Attempt { task, .. } => Some((place, span, task)),
             SpanKind::Turn | SpanKind::Review | SpanKind::Background | SpanKind::Person => None,
         })
         .take(MAX_ATTEMPTS)
         .collect();
-    let end = |span: &Span| span.until.unwrap_or(page.timeline.until);
     let mut path = BTreeSet::new();
-    let mut current = attempts.iter().max_by_key(|(_, span, _)| end(span));
+    let mut current = attempts.iter().max_by_key(|(_, span, _)| end(span, page));
     while let Some((place, span, card)) = current {
         path.insert(*place);
         let needs = page
@@ -37,18 +34,22 @@ pub(crate) fn critical_path(page: &RunView) -> BTreeSet<SpanPlace> {
             .get(*card)
             .map(|card| card.needs.as_slice())
             .unwrap_or_default();
-        let is_waited_for = |other: &&(SpanPlace, &Span, usize)| {
-            let (other_place, other_span, other_card) = other;
-            let is_before = end(other_span) <= span.from && !path.contains(other_place);
-            is_before
-                && (needs.contains(other_card) || other_card == card || other_place.0 == place.0)
-        };
         current = attempts
             .iter()
-            .filter(is_waited_for)
-            .max_by_key(|(_, span, _)| end(span));
+            .filter(|(other_place, other_span, other_card)| {
+                let is_before = end(other_span, page) <= span.from && !path.contains(other_place);
+                is_before
+                    && (needs.contains(other_card)
+                        || other_card == card
+                        || other_place.0 == place.0)
+            })
+            .max_by_key(|(_, span, _)| end(span, page));
     }
     path
+}
+
+fn end(span: &Span, page: &RunView) -> Timestamp {
+    span.until.unwrap_or(page.timeline.until)
 }
 
 #[cfg(test)]

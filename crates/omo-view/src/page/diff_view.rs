@@ -1,14 +1,12 @@
-//! A difference as git prints it: runs of added and of removed lines, each with its sign.
+//! Output of `git diff` as runs of added and removed lines.
 
 use crate::page::text_budget::{BlockBound, ShownText, TextBudget, left_out};
 
-/// Part of a difference on a card.
 const BOUND: BlockBound = BlockBound {
     lines: 400,
     chars: 240,
     bytes: 40_000,
 };
-/// Bytes of a part beside its text.
 const PART_BYTES: usize = 32;
 
 #[derive(Debug, PartialEq, Eq)]
@@ -26,7 +24,7 @@ pub(crate) enum DiffKind {
 }
 
 impl DiffKind {
-    /// Element for a reader who sees no colour: `ins`, `del`, `b` or `span`.
+    /// HTML element, for a reader who sees no colour.
     pub(crate) fn element(self) -> &'static str {
         match self {
             Self::Added => "ins",
@@ -46,8 +44,10 @@ pub(crate) struct DiffView {
 
 pub(crate) fn diff_view(diff: &str, budget: &mut TextBudget) -> DiffView {
     let kinds: Vec<(DiffKind, &str)> = classified(diff).collect();
-    let count = |wanted| kinds.iter().filter(|(kind, _)| *kind == wanted).count();
-    let (added, removed) = (count(DiffKind::Added), count(DiffKind::Removed));
+    let (added, removed) = (
+        count(&kinds, DiffKind::Added),
+        count(&kinds, DiffKind::Removed),
+    );
     let mut parts = Vec::new();
     let (mut lines, mut bytes) = (0, 0);
     for run in kinds.chunk_by(|one, other| one.0 == other.0) {
@@ -80,7 +80,11 @@ pub(crate) fn diff_view(diff: &str, budget: &mut TextBudget) -> DiffView {
     }
 }
 
-/// Each line with what it is. Within a hunk only its sign tells; before one stands the head of a file.
+fn count(lines: &[(DiffKind, &str)], wanted: DiffKind) -> usize {
+    lines.iter().filter(|(kind, _)| *kind == wanted).count()
+}
+
+/// Lines by kind. A sign counts only within a hunk; before it stands the head of a file.
 fn classified(diff: &str) -> impl Iterator<Item = (DiffKind, &str)> {
     let mut is_in_hunk = false;
     diff.lines().map(move |line| {

@@ -1,8 +1,6 @@
-//! Layout of a plan's graph: places of tasks, and ways of the lines between them.
+//! Layout of a plan's graph: places of tasks, and paths of the lines between them.
 //!
-//! The only place that knows the layout library. It gets a graph that it cannot stumble over: few
-//! nodes, no circle, no line twice, and no line that passes over a layer, each of which is parted
-//! by points that take room of their own.
+//! Only user of the layout library, which gets small graphs without circles, duplicates and edges across a layer.
 
 use std::collections::BTreeSet;
 
@@ -10,43 +8,36 @@ use rust_sugiyama::configure::{Config, CrossingMinimization, RankingType};
 
 pub(crate) const NODE_WIDTH: i32 = 172;
 pub(crate) const NODE_HEIGHT: i32 = 36;
-/// Maximum nodes of a picture.
 pub(crate) const MAX_NODES: usize = 400;
-/// Width that a page shows without moving it.
 const PAGE_WIDTH: i32 = 1_080;
 const GAP: i32 = 22;
 const LAYER_GAP: i32 = 36;
-/// Points that part long lines; lines beyond them go straight.
+/// Points that split long lines; beyond them lines are straight.
 const MAX_BENDS: usize = 1_200;
-/// Size of a bend of a line.
 const BEND_SIZE: f64 = 8.0;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct GraphLayout {
-    /// Total width.
     pub width: i32,
-    /// Total height.
     pub height: i32,
-    /// The layers follow each other from the left to the right, and not downwards.
+    /// Layers from left to right instead of top to bottom.
     pub is_sideways: bool,
-    /// The middle of each node.
+    /// Centre of each node.
     pub nodes: Vec<(i32, i32)>,
-    /// Each line: where it begins, where it ends, and the points between.
     pub lines: Vec<GraphLine>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct GraphLine {
-    /// The node that comes first.
+    /// Node that comes first.
     pub from: usize,
-    /// The node that needs it.
+    /// Node that needs `from`.
     pub to: usize,
-    /// The points that the line goes through, between the middles of both.
+    /// Points between both centres.
     pub bends: Vec<(i32, i32)>,
 }
 
-/// Lays out so many nodes. Each edge leads from a node to one that needs it; what closes a circle is passed over, and so
-/// is what other edges imply.
+/// Lays out `count` nodes. An edge leads to the node that needs its first; circles are broken, implied edges left out.
 pub(crate) fn lay_out(count: usize, edges: &[(usize, usize)]) -> GraphLayout {
     let count = count.min(MAX_NODES);
     let graph = LayeredGraph::new(count, edges);
@@ -62,7 +53,7 @@ pub(crate) fn lay_out(count: usize, edges: &[(usize, usize)]) -> GraphLayout {
     }
 }
 
-/// Nodes in layers, each below all that it needs.
+/// Nodes in layers, each below its needs.
 struct LayeredGraph {
     layers: Vec<usize>,
     edges: Vec<(usize, usize)>,
@@ -76,17 +67,17 @@ impl LayeredGraph {
             .filter(|(from, to)| from != to && *from < count && *to < count)
             .collect();
         let order = topological_order(count, &edges);
-        let place_of = |node: usize| {
-            order
-                .iter()
-                .position(|other| *other == node)
-                .unwrap_or(node)
-        };
-        let places: Vec<usize> = (0..count).map(place_of).collect();
-        let place = |node: usize| places.get(node).copied().unwrap_or_default();
+        let places: Vec<usize> = (0..count)
+            .map(|node| {
+                order
+                    .iter()
+                    .position(|other| *other == node)
+                    .unwrap_or(node)
+            })
+            .collect();
         let forward: BTreeSet<(usize, usize)> = edges
             .into_iter()
-            .filter(|(from, to)| place(*from) < place(*to))
+            .filter(|(from, to)| places.get(*from) < places.get(*to))
             .collect();
         let edges = without_implied(&order, &forward);
         let mut layers = vec![0_usize; count];
@@ -96,8 +87,8 @@ impl LayeredGraph {
                 .filter(|(_, to)| to == node)
                 .filter_map(|(from, _)| layers.get(*from));
             let layer = above.max().map_or(0, |above| above + 1);
-            if let Some(known) = layers.get_mut(*node) {
-                *known = layer;
+            if let Some(node_layer) = layers.get_mut(*node) {
+                *node_layer = layer;
             }
         }
         Self { layers, edges }
@@ -108,7 +99,7 @@ impl LayeredGraph {
     }
 }
 
-/// The nodes, each behind all that it needs as far as no circle keeps that from being so.
+/// Nodes behind their needs, as far as no circle prevents that.
 fn topological_order(count: usize, edges: &BTreeSet<(usize, usize)>) -> Vec<usize> {
     let mut order = Vec::with_capacity(count);
     let mut is_taken = vec![false; count];
@@ -119,12 +110,12 @@ fn topological_order(count: usize, edges: &BTreeSet<(usize, usize)>) -> Vec<usiz
         }
     }
     while order.len() < count {
-        let is_free = |node: &usize| is_taken.get(*node) == Some(&false);
-        let ready = (0..count)
-            .filter(is_free)
-            .find(|node| open.get(*node) == Some(&0));
+        let free: Vec<usize> = (0..count)
+            .filter(|node| is_taken.get(*node) == Some(&false))
+            .collect();
+        let ready = free.iter().find(|node| open.get(**node) == Some(&0));
         // In a circle the first one in the order of the plan is taken.
-        let Some(next) = ready.or_else(|| (0..count).find(is_free)) else {
+        let Some(next) = ready.or(free.first()).copied() else {
             break;
         };
         if let Some(taken) = is_taken.get_mut(next) {
@@ -140,7 +131,7 @@ fn topological_order(count: usize, edges: &BTreeSet<(usize, usize)>) -> Vec<usiz
     order
 }
 
-/// Edges without those that lead where a longer way leads as well.
+/// Edges without those that a longer path implies.
 fn without_implied(order: &[usize], edges: &BTreeSet<(usize, usize)>) -> Vec<(usize, usize)> {
     let count = order.len();
     let mut reached: Vec<BTreeSet<usize>> = vec![BTreeSet::new(); count];
@@ -152,22 +143,22 @@ fn without_implied(order: &[usize], edges: &BTreeSet<(usize, usize)>) -> Vec<(us
             .map(|(_, to)| *to)
             .collect();
         targets.sort_by_key(|target| order.iter().position(|other| other == target));
-        let mut all: BTreeSet<usize> = BTreeSet::new();
+        let mut targets_reached: BTreeSet<usize> = BTreeSet::new();
         for target in targets {
-            if all.insert(target) {
+            if targets_reached.insert(target) {
                 kept.push((*node, target));
-                all.extend(reached.get(target).into_iter().flatten());
+                targets_reached.extend(reached.get(target).into_iter().flatten());
             }
         }
-        if let Some(known) = reached.get_mut(*node) {
-            *known = all;
+        if let Some(node_reached) = reached.get_mut(*node) {
+            *node_reached = targets_reached;
         }
     }
     kept.sort_unstable();
     kept
 }
 
-/// Each node and each bend with a place, by the library; the parts that are not connected stand side by side.
+/// Places of nodes and bends by the library; unconnected parts stand side by side.
 fn place(graph: &LayeredGraph, is_sideways: bool) -> GraphLayout {
     let count = graph.layers.len();
     let (mut lines, mut edges) = (Vec::new(), Vec::new());
@@ -198,15 +189,16 @@ fn place(graph: &LayeredGraph, is_sideways: bool) -> GraphLayout {
         (NODE_WIDTH, NODE_HEIGHT)
     };
     let height = height + LAYER_GAP - GAP;
-    let size = |node: usize| {
-        if node < count {
-            (f64::from(width), f64::from(height))
-        } else {
-            (BEND_SIZE, BEND_SIZE)
-        }
-    };
-    let vertices: Vec<(u32, (f64, f64))> =
-        (0..next).map(|node| (index(node), size(node))).collect();
+    let vertices: Vec<(u32, (f64, f64))> = (0..next)
+        .map(|node| {
+            let size = if node < count {
+                (f64::from(width), f64::from(height))
+            } else {
+                (BEND_SIZE, BEND_SIZE)
+            };
+            (index(node), size)
+        })
+        .collect();
     let config = Config {
         vertex_spacing: f64::from(GAP),
         dummy_vertices: false,
@@ -217,35 +209,34 @@ fn place(graph: &LayeredGraph, is_sideways: bool) -> GraphLayout {
     };
     let mut parts: Vec<GraphPart> = Vec::new();
     if count > 0 {
-        let found = rust_sugiyama::from_vertices_and_edges(&vertices, &edges, &config);
+        let placed_parts = rust_sugiyama::from_vertices_and_edges(&vertices, &edges, &config);
         parts.extend(
-            found
+            placed_parts
                 .into_iter()
                 .map(|(placed, ..)| GraphPart::new(&placed, count, is_sideways)),
         );
     }
-    // The library has no fixed order of its own.
+    // The library has no fixed order.
     parts.sort_by_key(|part| part.nodes.iter().map(|(node, _)| *node).min());
     let mut places = vec![(0, 0); next];
     let (width, height) = pack(&parts, &mut places);
-    let at = |node: usize| places.get(node).copied().unwrap_or_default();
     GraphLayout {
         width,
         height,
         is_sideways,
-        nodes: (0..count).map(at).collect(),
+        nodes: places.iter().take(count).copied().collect(),
         lines: lines
             .into_iter()
             .map(|(from, to, bends)| GraphLine {
                 from,
                 to,
-                bends: bends.map(at).collect(),
+                bends: bends.filter_map(|bend| places.get(bend).copied()).collect(),
             })
             .collect(),
     }
 }
 
-/// A connected part, from its own left upper corner.
+/// Connected part, from its own left upper corner.
 struct GraphPart {
     nodes: Vec<(usize, (i32, i32))>,
     width: i32,
@@ -254,46 +245,45 @@ struct GraphPart {
 
 impl GraphPart {
     fn new(placed: &[(usize, (f64, f64))], count: usize, is_sideways: bool) -> Self {
-        let turned = |(x, y): (f64, f64)| {
-            if is_sideways {
-                (units(y), units(x))
+        if placed.is_empty() {
+            return Self {
+                nodes: Vec::new(),
+                width: 0,
+                height: 0,
+            };
+        }
+        let mut nodes = Vec::with_capacity(placed.len());
+        let (mut left, mut top, mut right, mut bottom) = (i32::MAX, i32::MAX, i32::MIN, i32::MIN);
+        for (node, (x, y)) in placed {
+            let (x, y) = if is_sideways {
+                (units(*y), units(*x))
             } else {
-                (units(x), units(y))
-            }
-        };
-        let nodes: Vec<(usize, (i32, i32))> = placed
-            .iter()
-            .map(|(node, at)| (*node, turned(*at)))
-            .collect();
-        let half = |node: usize| {
-            if node < count {
+                (units(*x), units(*y))
+            };
+            let (half_width, half_height) = if *node < count {
                 (NODE_WIDTH / 2, NODE_HEIGHT / 2)
             } else {
                 (4, 4)
-            }
-        };
-        let least = |of: &dyn Fn(usize, (i32, i32)) -> i32| {
-            nodes.iter().map(|(node, at)| of(*node, *at)).min()
-        };
-        let most = |of: &dyn Fn(usize, (i32, i32)) -> i32| {
-            nodes.iter().map(|(node, at)| of(*node, *at)).max()
-        };
-        let left = least(&|node, (x, _)| x - half(node).0).unwrap_or_default();
-        let top = least(&|node, (_, y)| y - half(node).1).unwrap_or_default();
-        let width = most(&|node, (x, _)| x + half(node).0).unwrap_or_default() - left;
-        let height = most(&|node, (_, y)| y + half(node).1).unwrap_or_default() - top;
+            };
+            left = left.min(x - half_width);
+            top = top.min(y - half_height);
+            right = right.max(x + half_width);
+            bottom = bottom.max(y + half_height);
+            nodes.push((*node, (x, y)));
+        }
+        for (_, (x, y)) in &mut nodes {
+            *x -= left;
+            *y -= top;
+        }
         Self {
-            nodes: nodes
-                .into_iter()
-                .map(|(node, (x, y))| (node, (x - left, y - top)))
-                .collect(),
-            width,
-            height,
+            nodes,
+            width: right - left,
+            height: bottom - top,
         }
     }
 }
 
-/// Puts parts into rows, each as high as its highest, and tells how large all of it is.
+/// Packs parts into rows, each as high as its highest; width and height of the whole.
 fn pack(parts: &[GraphPart], places: &mut [(i32, i32)]) -> (i32, i32) {
     let row_width = parts
         .iter()
@@ -322,7 +312,7 @@ fn index(node: usize) -> u32 {
     u32::try_from(node).unwrap_or(u32::MAX)
 }
 
-/// A place of the library in whole units; what is no number, or far out, is at the edge.
+/// Coordinate in whole units, clamped to ±1,000,000; 0 for no number.
 #[expect(
     clippy::cast_possible_truncation,
     reason = "it was clamped to what fits"

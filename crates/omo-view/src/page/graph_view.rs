@@ -1,4 +1,4 @@
-//! The plan as a graph: each task by its state, in layers by what it needs, with a link to its card.
+//! Graph of a plan: tasks by state, in layers by their needs, with links to their cards.
 
 use std::fmt::Write;
 
@@ -10,18 +10,16 @@ use crate::page::graph_layout::{
 use crate::page::text_budget::{ShownText, TextBudget};
 use crate::run_view::{RunView, TaskView};
 
-/// Characters of a title that fit into a node.
+/// Characters that fit into a node.
 const NODE_CHARS: usize = 25;
-/// Bytes of a node beside its texts.
 const NODE_BYTES: usize = 480;
 
 pub(crate) struct GraphView {
     pub width: i32,
     pub height: i32,
     pub nodes: Vec<NodeView>,
-    /// The path of each line.
+    /// SVG path of each line.
     pub lines: Vec<String>,
-    /// Summary in one sentence.
     pub summary: String,
 }
 
@@ -43,7 +41,7 @@ pub(crate) struct NodeView {
     pub short_title: ShownText,
 }
 
-/// Draws the graph of a page; `None` where there is nothing to draw, or too much to look at.
+/// `None` where there is nothing to draw, or too much to look at.
 pub(crate) fn graph_view(page: &RunView, budget: &mut TextBudget) -> Option<GraphView> {
     let count = page.tasks.len();
     if !(2..=MAX_NODES).contains(&count) {
@@ -106,10 +104,10 @@ fn node_view(
     }
 }
 
-/// A line as the path of a picture: from the edge of a node to that of another, bent softly at each point between.
+/// SVG path from edge to edge of two nodes, curved at each bend.
 fn line_path(layout: &GraphLayout, line: &GraphLine) -> String {
-    let node = |index: usize| layout.nodes.get(index).copied().unwrap_or_default();
-    let ((from_x, from_y), (to_x, to_y)) = (node(line.from), node(line.to));
+    let (from_x, from_y) = layout.nodes.get(line.from).copied().unwrap_or_default();
+    let (to_x, to_y) = layout.nodes.get(line.to).copied().unwrap_or_default();
     let (half_width, half_height) = (NODE_WIDTH / 2, NODE_HEIGHT / 2);
     let (start, end) = if layout.is_sideways {
         ((from_x + half_width, from_y), (to_x - half_width - 5, to_y))

@@ -1,4 +1,4 @@
-//! The whole page: what the templates get. Every text in it that is not omo's own is a `ShownText`.
+//! `PageView`, the input of `page.html`. Each text that is not omo's own is a `ShownText`.
 
 use askama::Template;
 use data_encoding::BASE64;
@@ -16,10 +16,8 @@ use crate::run_view::{QuestionView, ReviewEnd, RunView, Subject, UnprovedView};
 use crate::text::worker_lines;
 use crate::tone::Tone;
 
-/// The style sheet. The policy of the page allows exactly this one, by its digest. The template takes it in without the
-/// end of its last line.
+// The page's policy allows exactly this style sheet and script, by digests without the end of the last line.
 const STYLE: &str = include_str!("../../templates/page.css");
-/// The script of a page that renews itself, allowed by its digest as the style sheet is.
 const RENEWAL_SCRIPT: &str = include_str!("../../templates/renewal.js");
 const REQUEST: BlockBound = BlockBound {
     lines: 80,
@@ -40,7 +38,6 @@ pub(crate) struct PageView {
     sentence: ShownText,
     took: String,
     as_of: ShownText,
-    /// Proof of the whole, in one line.
     proof_summary: String,
     facts: Vec<(ShownText, ShownText)>,
     request: ShownText,
@@ -48,7 +45,7 @@ pub(crate) struct PageView {
     reviews: Rows<ReviewItem>,
     unproved: Rows<UnprovedItem>,
     weakened: Rows<WeakeningItem>,
-    /// Sections of lines: id, heading, lines.
+    /// Id, heading and lines of each section.
     line_sections: [(&'static str, &'static str, Rows<ShownText>); 2],
     next_steps: Rows<ShownText>,
     timeline: TimelineDrawing,
@@ -67,14 +64,13 @@ pub(crate) struct UnprovedItem {
     reason: ShownText,
 }
 
-/// A change after which a claim proves less.
 pub(crate) struct WeakeningItem {
     when: String,
     by: ShownText,
     what: ShownText,
 }
 
-/// Everything that a page shows, with its bounds. What matters most is taken first: where a page is full, it is there.
+/// Takes what matters most first, while the page has room.
 pub(crate) fn page_view(page: &RunView, renewal: Option<PageReload>) -> PageView {
     let mut budget = TextBudget::new();
     let budget = &mut budget;
@@ -164,12 +160,10 @@ pub(crate) fn page_view(page: &RunView, renewal: Option<PageReload>) -> PageView
     }
 }
 
-/// Digest that the policy of a page allows its style sheet by.
 pub(crate) fn style_digest() -> String {
     policy_digest(STYLE)
 }
 
-/// Digest that the policy of a page allows a part of it by.
 fn policy_digest(part: &str) -> String {
     BASE64.encode(Sha256::digest(part.trim_end().as_bytes()).as_ref())
 }
@@ -204,24 +198,26 @@ fn proof_summary(page: &RunView) -> String {
             pluralize(page.final_checks.len(), "check")
         ));
     }
-    let came = page
+    let review_count = page
         .reviews
         .iter()
         .filter(|review| review.verdict != ReviewEnd::Missing)
         .count();
-    if came > 0 {
-        parts.push(pluralize(came, "review"));
+    if review_count > 0 {
+        parts.push(pluralize(review_count, "review"));
     }
     parts.join(" · ")
 }
 
-/// Items without a proof. That a check of the whole did not run stands at the check.
+/// Items without proof; a check of the whole that did not run says so itself.
 fn unproved_items(view: &RunView) -> Vec<&UnprovedView> {
-    let is_shown = |item: &&UnprovedView| item.task.is_some() || view.subject == Subject::Ultrawork;
-    view.not_verified.iter().filter(is_shown).collect()
+    view.not_verified
+        .iter()
+        .filter(|item| item.task.is_some() || view.subject == Subject::Ultrawork)
+        .collect()
 }
 
-/// Next steps; of a run that waits, its questions, each with the commands that answer it.
+/// Next steps; of a waiting run its questions with their `omo answer` commands.
 fn next_steps(view: &RunView) -> Vec<String> {
     let open = view.questions.iter().filter(|question| question.is_open);
     let steps: Vec<String> = open.flat_map(answer_steps).collect();

@@ -1,30 +1,25 @@
-//! Page of all runs of a project, as plain data.
+//! Data of the page of all runs of a project.
 
 use omo_core::timestamp::Timestamp;
 
-use crate::run_view::{RunView, Standing, Subject, TaskView};
+use crate::run_view::{RunView, Standing, Subject};
 use crate::tone::Tone;
 
-/// All runs of a project, as `render_project` shows them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProjectPage {
-    /// Title: the project.
     pub title: String,
-    /// Scope of the list, in one sentence.
     pub scope: String,
-    /// Moment of the list, as its reader's clock shows it.
+    /// Moment of the list on the reader's clock.
     pub as_of: String,
-    /// Moment of the list.
     pub now: Timestamp,
-    /// The runs, in any order: they are shown with the newest first.
+    /// In any order.
     pub runs: Vec<ProjectRun>,
-    /// Older runs that were not looked at.
+    /// Number of older runs that were not read.
     pub unread: usize,
-    /// Unreadable runs, with the reason.
     pub problems: Vec<String>,
 }
 
-/// Summary of a run. End and proof come from its own `RunView`.
+/// End and proof come from the run's own `RunView`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProjectRun {
     pub(crate) subject: Subject,
@@ -38,22 +33,19 @@ pub struct ProjectRun {
     pub(crate) details: RunDetails,
 }
 
-/// Facts about a run that its own page does not tell.
+/// Facts that the run's own page does not tell.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RunDetails {
-    /// Start, as its reader's clock shows it.
+    /// Start on the reader's clock.
     pub began: String,
-    /// Mode of the work; empty where that says nothing.
     pub mode: String,
-    /// Number of tries, in words.
     pub effort: String,
-    /// Cost; empty where it is not known.
     pub cost: String,
-    /// The file of its own page, where that lies in the same folder.
+    /// File name of its own page in the same folder.
     pub page_file: Option<String>,
 }
 
-/// Tasks of a plan by standing. Left-out tasks are not counted, and a claim is none.
+/// Tasks without left-out ones; a claim is none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct TaskTally {
     pub all: usize,
@@ -62,12 +54,12 @@ pub(crate) struct TaskTally {
 }
 
 impl ProjectRun {
-    /// Summary of `page`.
     pub fn new(page: &RunView, details: RunDetails) -> Self {
         let mut tasks = TaskTally::default();
-        let is_task =
-            |card: &&TaskView| page.subject == Subject::Plan && card.standing != Standing::LeftOut;
-        for card in page.tasks.iter().filter(is_task) {
+        for card in &page.tasks {
+            if page.subject != Subject::Plan || card.standing == Standing::LeftOut {
+                continue;
+            }
             let is_done = matches!(
                 card.standing,
                 Standing::Passed | Standing::Claimed | Standing::Unproved
@@ -89,8 +81,11 @@ impl ProjectRun {
         }
     }
 
-    /// Start of the run.
     pub fn began(&self) -> Timestamp {
         self.began
+    }
+
+    pub(crate) fn took_millis(&self) -> i64 {
+        self.until.millis_since(self.began).unwrap_or_default()
     }
 }

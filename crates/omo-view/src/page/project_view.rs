@@ -1,4 +1,4 @@
-//! The page of all runs of a project: what its template gets. Every text in it that is not omo's own is a `ShownText`.
+//! `ProjectView`, the input of `project.html`. Each text that is not omo's own is a `ShownText`.
 
 use askama::Template;
 use omo_core::text::pluralize;
@@ -21,11 +21,9 @@ pub(crate) struct ProjectView {
     title: ShownText,
     scope: ShownText,
     as_of: ShownText,
-    /// Number of ends in each tone, with its words.
     verdicts: Vec<(Tone, String)>,
     trend: Option<TrendView>,
     runs: Vec<RunRow>,
-    /// Runs that are not shown, in words.
     more: String,
     problems: Rows<ShownText>,
 }
@@ -34,18 +32,16 @@ pub(crate) struct RunRow {
     pub place: usize,
     pub tone: Tone,
     pub title: ShownText,
-    /// The file of its own page.
     pub link: Option<String>,
     pub began: ShownText,
     pub took: String,
     sentence: ShownText,
     kind: &'static str,
     request: ShownText,
-    /// Work, tries and cost, each in a few words.
     facts: Vec<ShownText>,
 }
 
-/// Everything that the page shows, with its bounds, the newest run first.
+/// The newest run stands first.
 pub(crate) fn project_view(page: &ProjectPage) -> ProjectView {
     let mut budget = TextBudget::new();
     let budget = &mut budget;
@@ -58,7 +54,7 @@ pub(crate) fn project_view(page: &ProjectPage) -> ProjectView {
     let runs: Vec<RunRow> = order
         .iter()
         .enumerate()
-        .map(|(place, run)| run_view(place, run, budget))
+        .map(|(place, run)| run_row(place, run, budget))
         .collect();
     ProjectView {
         style_digest: style_digest(),
@@ -79,7 +75,7 @@ pub(crate) fn project_view(page: &ProjectPage) -> ProjectView {
     }
 }
 
-fn run_view(place: usize, run: &ProjectRun, budget: &mut TextBudget) -> RunRow {
+fn run_row(place: usize, run: &ProjectRun, budget: &mut TextBudget) -> RunRow {
     let details = &run.details;
     let facts = [
         tasks_words(run.tasks),
@@ -105,7 +101,7 @@ fn run_view(place: usize, run: &ProjectRun, budget: &mut TextBudget) -> RunRow {
         ),
         link: details.page_file.clone().filter(|file| is_page_name(file)),
         began: budget.line(&details.began, 40),
-        took: format_span(run.until.millis_since(run.began).unwrap_or_default()),
+        took: format_span(run.took_millis()),
         sentence: budget.line(&run.sentence, 300),
         kind: match run.subject {
             Subject::Plan => "plan",
@@ -137,28 +133,24 @@ fn tasks_words(tasks: TaskTally) -> String {
     }
 }
 
-/// A file name that leads to a file beside the page, and to nothing else.
+/// File name that leads to a file beside the page, and nowhere else.
 fn is_page_name(file: &str) -> bool {
-    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.');
     let name = file.strip_suffix(".html").unwrap_or_default();
-    name.bytes().all(is_plain) && name.starts_with(|char: char| char.is_ascii_alphanumeric())
+    name.starts_with(|char: char| char.is_ascii_alphanumeric())
+        && name
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.'))
 }
 
 fn verdict_counts(runs: &[&ProjectRun]) -> Vec<(Tone, String)> {
-    let tones = [
-        Tone::Proved,
-        Tone::Weakened,
-        Tone::Unproved,
-        Tone::Failed,
-        Tone::Open,
-    ];
-    let count = |tone: Tone| runs.iter().filter(|run| run.tone == tone).count();
-    let words = |tone: Tone| format!("{} {}", count(tone), tone.word());
-    tones
-        .into_iter()
-        .filter(|tone| count(*tone) > 0)
-        .map(|tone| (tone, words(tone)))
-        .collect()
+    let mut counts = Vec::new();
+    for tone in Tone::ALL {
+        let count = runs.iter().filter(|run| run.tone == tone).count();
+        if count > 0 {
+            counts.push((tone, format!("{count} {}", tone.word())));
+        }
+    }
+    counts
 }
 
 #[cfg(test)]

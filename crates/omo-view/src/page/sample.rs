@@ -1,4 +1,4 @@
-//! Pages of made-up runs: what the tests try, and what the sample in the docs shows.
+//! Made-up runs for tests and for the sample page of the docs.
 
 use omo_core::timestamp::Timestamp;
 
@@ -8,12 +8,12 @@ use crate::run_view::{
     RunView, Span, SpanKind, Standing, TaskView, Timeline, UnprovedView, WeakeningView,
 };
 
-/// A moment `seconds` after the start.
+/// `seconds` after the start.
 pub fn at(seconds: i64) -> Timestamp {
     Timestamp::from_millis(1_790_000_000_000 + seconds * 1_000)
 }
 
-/// Sample of a run of which nothing is known but `RunEnd::Complete`.
+/// Run that is nothing but `RunEnd::Complete`.
 pub fn empty_page() -> RunView {
     RunView {
         title: "Plan".to_owned(),
@@ -29,7 +29,7 @@ pub fn empty_page() -> RunView {
     }
 }
 
-/// Sample of a task that has passed with a check of its own.
+/// Passed task with a check of its own.
 pub fn card(id: &str, needs: &[usize]) -> TaskView {
     TaskView {
         id: id.to_owned(),
@@ -41,7 +41,6 @@ pub fn card(id: &str, needs: &[usize]) -> TaskView {
     }
 }
 
-/// Sample of a check with this `CheckState`.
 pub fn check(command: &str, state: CheckState) -> CheckView {
     CheckView {
         command: command.to_owned(),
@@ -52,7 +51,7 @@ pub fn check(command: &str, state: CheckState) -> CheckView {
     }
 }
 
-/// Sample `Span` of an attempt at a card's task, between two moments in seconds.
+/// Attempt at a task, between two moments in seconds.
 pub fn attempt_span(card: usize, from: i64, until: i64, end: Standing) -> Span {
     let label = format!("{}", card + 1);
     Span {
@@ -63,8 +62,7 @@ pub fn attempt_span(card: usize, from: i64, until: i64, end: Standing) -> Span {
     }
 }
 
-/// Sample `RunView` of a plan run in which not all went well: two workers, a failure that was
-/// fixed, one that was not.
+/// Plan run with two workers, a fixed failure and one that stays.
 pub fn sample_page() -> RunView {
     let tasks: [(&str, &str, &[usize], Standing); 9] = [
         ("1", "Tests for the rate limiter", &[], Standing::Passed),
@@ -265,8 +263,6 @@ const SAMPLE_DIFF: &str = "diff --git a/src/limits.rs b/src/limits.rs
 
 /// 200 tasks of two workers, each with three attempts, and 10,000 events in all.
 pub fn large_page() -> RunView {
-    let text =
-        |number: usize| format!("task {number} <b>&'\" with a title that says what it is for");
     let mut page = RunView {
         tasks: Vec::new(),
         ..sample_page()
@@ -284,9 +280,9 @@ pub fn large_page() -> RunView {
             .filter(|other| (number * 7 + other * 13) % 41 == 0)
             .collect();
         let mut large = TaskView {
-            title: text(number),
-            goal: text(number).repeat(20),
-            checks: vec![check(&text(number), CheckState::Red); 3],
+            title: large_text(number),
+            goal: large_text(number).repeat(20),
+            checks: vec![check(&large_text(number), CheckState::Red); 3],
             diff: format!("@@ -1 +1 @@\n{}", "+ added\n- removed\n".repeat(60)),
             ..card(&number.to_string(), &needs)
         };
@@ -301,7 +297,7 @@ pub fn large_page() -> RunView {
                 since,
                 until,
                 end: Some("failed"),
-                why: text(number),
+                why: large_text(number),
             });
         }
         for second in 0..47 {
@@ -313,7 +309,7 @@ pub fn large_page() -> RunView {
             lane.marks.push(Mark {
                 at: at(begin + second),
                 kind,
-                label: text(number),
+                label: large_text(number),
             });
         }
         page.tasks.push(large);
@@ -321,7 +317,11 @@ pub fn large_page() -> RunView {
     page
 }
 
-/// Sample `ProjectPage`, a run in each tone and more of them than a share is taken from.
+fn large_text(number: usize) -> String {
+    format!("task {number} <b>&'\" with a title that says what it is for")
+}
+
+/// A run of each `Tone`, and more runs than a share is taken from.
 pub fn sample_project_page() -> ProjectPage {
     let weakening = WeakeningView {
         at: None,
@@ -348,7 +348,7 @@ pub fn sample_project_page() -> ProjectPage {
         ("Limits for single routes", "Running", RunEnd::Running),
     ];
     let runs = (0..24).map(|number| {
-        // The last one goes on, and of the others most are proved.
+        // The last one goes on; most others are proved.
         let kind = if number == 23 {
             4
         } else {

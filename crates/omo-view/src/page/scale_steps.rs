@@ -1,4 +1,4 @@
-//! The steps of a scale of time, and its spans in words.
+//! Steps of a time scale, and spans in words.
 
 use omo_core::text::format_duration;
 
@@ -7,7 +7,7 @@ const MINUTE: i64 = 60 * SECOND;
 const HOUR: i64 = 60 * MINUTE;
 const DAY: i64 = 24 * HOUR;
 
-/// Steps that a scale may have, in milliseconds.
+/// Steps in milliseconds.
 const STEPS: [i64; 21] = [
     100,
     200,
@@ -32,12 +32,12 @@ const STEPS: [i64; 21] = [
     7 * DAY,
 ];
 
-/// A span in words, as [`format_duration`] has it; none is shorter than nothing.
+/// [`format_duration`] of a span, at least 0.
 pub(crate) fn format_span(millis: i64) -> String {
     format_duration(u64::try_from(millis).unwrap_or_default())
 }
 
-/// The distance between two moments of a scale that is so long: at most nine fit into it.
+/// Milliseconds between ticks, such that at most nine fit.
 pub(crate) fn tick_millis(millis: i64) -> i64 {
     STEPS
         .into_iter()

@@ -1,16 +1,14 @@
-//! Text from outside as a page may show it: what is not seen is an escape, each part has a bound, and so has the page.
-//! What a bound takes away is counted where it is missing.
+//! `TextBudget`: text from outside, escaped, within bounds of each part and of the page. Cuts are counted in place.
 
 use std::fmt;
 
 use omo_core::text::{escape_unseen, pluralize};
 
-/// Bytes of text that a page has room for, its rows included.
+/// Bytes of text of a page, its rows included.
 const PAGE_BYTES: usize = 1_400_000;
-/// Bytes of a row beside its text.
 const ROW_BYTES: usize = 240;
 
-/// Text that may be shown. The templates get no other.
+/// Escaped and bounded text, the only one that templates get.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ShownText(String);
 
@@ -26,12 +24,10 @@ impl fmt::Display for ShownText {
     }
 }
 
-/// Rows as far as there was room for them, with the count of the others.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Rows<T> {
-    /// The rows.
     pub rows: Vec<T>,
-    /// Count of left-out rows, in words; empty for none.
+    /// Number of left-out rows in words; empty for none.
     pub more: String,
 }
 
@@ -51,7 +47,7 @@ impl TextBudget {
         Self { left: PAGE_BYTES }
     }
 
-    /// One line of text of at most so many characters. Where the page is full, a sign stands for it.
+    /// One line of at most `max` characters; `…` where the page is full.
     pub(crate) fn line(&mut self, text: &str, max: usize) -> ShownText {
         let text = escape_unseen(text.trim_end(), max);
         if self.take(html_bytes(&text)) {
@@ -83,7 +79,7 @@ impl TextBudget {
         ShownText(out)
     }
 
-    /// Items as rows, as many as `most` and as the page has room for.
+    /// At most `most` rows, as far as the page has room.
     pub(crate) fn rows<S, T>(
         &mut self,
         items: &[S],
@@ -109,7 +105,7 @@ impl TextBudget {
         }
     }
 
-    /// Items as rows that share what is left of the page: the first ones leave room for those behind them.
+    /// [`Self::rows`] that share the rest of the page evenly.
     pub(crate) fn shared_rows<S, T>(
         &mut self,
         items: &[S],
@@ -151,11 +147,8 @@ impl TextBudget {
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct BlockBound {
-    /// Lines.
     pub lines: usize,
-    /// Characters of each line.
     pub chars: usize,
-    /// Bytes in all.
     pub bytes: usize,
 }
 
@@ -163,7 +156,7 @@ pub(crate) fn left_out(count: usize, noun: &str) -> String {
     format!("… {} left out", pluralize(count, &format!("more {noun}")))
 }
 
-/// Bytes of a text once it is escaped.
+/// Bytes after HTML escaping.
 fn html_bytes(text: &str) -> usize {
     text.bytes()
         .map(|byte| {

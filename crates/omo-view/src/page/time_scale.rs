@@ -1,4 +1,4 @@
-//! Time as a distance in the picture of a timeline.
+//! Time as a distance in the timeline.
 
 use omo_core::text::format_clock;
 use omo_core::timestamp::Timestamp;
@@ -6,11 +6,10 @@ use omo_core::timestamp::Timestamp;
 use crate::page::scale_steps::{format_span, tick_millis};
 use crate::run_view::{Span, Timeline};
 
-/// Start of the time axis, in units.
+/// Units before the time axis.
 pub(crate) const LEFT: i64 = 150;
-/// Total width, in units.
 pub(crate) const WIDTH: i64 = 1_080;
-/// Margin behind the last moment, in units.
+/// Units behind the last moment.
 pub(crate) const RIGHT: i64 = 24;
 
 pub(crate) struct TickView {
@@ -18,7 +17,7 @@ pub(crate) struct TickView {
     pub label: String,
 }
 
-/// The scale of a timeline. What lies outside of it is at its edge: a clock may have been set back.
+/// Scale of a timeline; a moment outside of it, as by a clock set back, is at its edge.
 pub(crate) struct TimeScale {
     began: Timestamp,
     until: Timestamp,
@@ -39,12 +38,10 @@ impl TimeScale {
         }
     }
 
-    /// Total duration, in milliseconds.
     pub(crate) fn millis(&self) -> i64 {
         self.millis
     }
 
-    /// End of a span, or now.
     pub(crate) fn end_of(&self, span: &Span) -> Timestamp {
         span.until.unwrap_or(self.until)
     }
@@ -53,23 +50,24 @@ impl TimeScale {
         self.place(self.since_start(at))
     }
 
-    /// A moment as the time since the start.
+    /// Time since the start, such as `+2:05`.
     pub(crate) fn when(&self, at: Timestamp) -> String {
         format!("+{}", format_clock(self.since_start(at)))
     }
 
     pub(crate) fn ticks(&self) -> Vec<TickView> {
         let step = tick_millis(self.millis);
-        let tick = |millis: i64| TickView {
-            x: self.place(millis),
-            label: if millis == 0 {
-                "0".to_owned()
-            } else {
-                format_span(millis)
-            },
-        };
         (0..=self.millis / step)
-            .map(|count| tick(count * step))
+            .map(|count| {
+                let millis = count * step;
+                let label = if millis == 0 {
+                    "0".to_owned()
+                } else {
+                    format_span(millis)
+                };
+                let x = self.place(millis);
+                TickView { x, label }
+            })
             .collect()
     }
 

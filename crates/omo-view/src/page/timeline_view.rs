@@ -1,4 +1,6 @@
-//! The timeline as a picture to scale: a lane for each worker, attempts as bars, what happened at once as marks.
+//! Timeline to scale: lanes of workers, attempts as bars, moments as marks.
+
+use std::collections::BTreeSet;
 
 use omo_core::text::pluralize;
 
@@ -13,14 +15,13 @@ const TOP: i64 = 26;
 const ROW: i64 = 21;
 const MARKS: i64 = 14;
 const LANE_GAP: i64 = 9;
-/// Distance of two marks of one kind that are shown as one.
+/// Distance below which marks of one kind are merged.
 const NEAR: i64 = 7;
 const MAX_LANES: usize = 60;
 const MAX_SPANS: usize = 1_500;
 const MAX_MARKS: usize = 1_500;
-/// Maximum rows of bars that overlap.
+/// Maximum rows of overlapping bars in a lane.
 const MAX_ROWS: usize = 12;
-/// Bytes of a bar and a mark beside their texts.
 const SPAN_BYTES: usize = 300;
 const MARK_BYTES: usize = 200;
 
@@ -31,11 +32,8 @@ pub(crate) struct TimelineDrawing {
     pub right: i64,
     pub ticks: Vec<TickView>,
     pub lanes: Rows<LaneView>,
-    /// Summary in one sentence.
     pub summary: String,
-    /// The bars that occur, each with its class and its words.
     pub legend: Vec<(&'static str, &'static str)>,
-    /// The marks that occur, each with its class, its shape and its words.
     pub mark_legend: Vec<(&'static str, &'static str, &'static str)>,
 }
 
@@ -65,7 +63,7 @@ pub(crate) struct SpanView {
     pub text_y: i64,
     pub class: &'static str,
     pub is_critical: bool,
-    /// Text in it; empty where it is too short.
+    /// Text within the bar; empty if too short.
     pub inside: ShownText,
     pub label: ShownText,
     pub when: String,
@@ -92,36 +90,24 @@ pub(crate) fn timeline_view(page: &RunView, budget: &mut TextBudget) -> Timeline
     let mut y = TOP;
     let mut index = 0;
     let lanes = budget.rows(&page.timeline.lanes, MAX_LANES, "lane", |budget, lane| {
-        let is_critical = |place: usize| path.contains(&(index, place));
-        let view = lane_view(
-            lane,
-            &page.tasks,
-            &scale,
-            y,
-            &is_critical,
-            &mut room,
-            budget,
-        );
+        let critical: BTreeSet<usize> = path
+            .range((index, 0)..=(index, usize::MAX))
+            .map(|(_, place)| *place)
+            .collect();
+        let view = lane_view(lane, &page.tasks, &scale, y, &critical, &mut room, budget);
         y += view.height + LANE_GAP;
         index += 1;
         view
     });
-    let count = |is_meant: fn(&SpanView) -> bool| {
-        lanes
-            .rows
-            .iter()
-            .flat_map(|lane| &lane.spans)
-            .filter(|span| is_meant(span))
-            .count()
+    let attempts = span_count(&lanes.rows, |span| span.card.is_some());
+    let work = if attempts > 0 {
+        pluralize(attempts, "attempt")
+    } else {
+        let turns = span_count(&lanes.rows, |span| span.class == "turn");
+        pluralize(turns, "turn")
     };
-    let attempts = count(|span| span.card.is_some());
     let summary = format!(
-        "{} in {}, over {}: each bar is as long as it took.",
-        if attempts > 0 {
-            pluralize(attempts, "attempt")
-        } else {
-            pluralize(count(|span| span.class == "turn"), "turn")
-        },
+        "{work} in {}, over {}: each bar is as long as it took.",
         pluralize(lanes.rows.len(), "lane"),
         format_span(scale.millis())
     );
@@ -138,12 +124,17 @@ pub(crate) fn timeline_view(page: &RunView, budget: &mut TextBudget) -> Timeline
     }
 }
 
+fn span_count(lanes: &[LaneView], is_counted: fn(&SpanView) -> bool) -> usize {
+    let spans = lanes.iter().flat_map(|lane| &lane.spans);
+    spans.filter(|span| is_counted(span)).count()
+}
+
 fn lane_view(
     lane: &Lane,
     cards: &[TaskView],
     scale: &TimeScale,
     y: i64,
-    is_critical: &dyn Fn(usize) -> bool,
+    critical: &BTreeSet<usize>,
     room: &mut (usize, usize),
     budget: &mut TextBudget,
 ) -> LaneView {
@@ -163,7 +154,7 @@ fn lane_view(
         if row == rows.len() {
             rows.push(0);
         }
-        // Not to the end of a bar that is drawn longer than it took: what comes next is in the same row.
+        // Up to the end in time: a bar is drawn at least 3 units wide.
         if let Some(taken) = rows.get_mut(row) {
             *taken = scale.x(scale.end_of(span));
         }
@@ -173,7 +164,7 @@ fn lane_view(
             cards,
             scale,
             (x, bar_y, width),
-            is_critical(place),
+            critical.contains(&place),
             budget,
         ));
     }
@@ -210,7 +201,7 @@ fn span_view(
         SpanKind::Background => ("wait", "", "wait for work in the background", None),
         SpanKind::Person => ("wait", "", "wait for a person", None),
     };
-    // As much as fits: a letter is about seven units wide.
+    // A letter is about seven units wide.
     let letters = usize::try_from((width - 8) / 7).unwrap_or_default();
     let inside = match letters {
         0 => String::new(),
@@ -243,7 +234,7 @@ fn span_view(
     }
 }
 
-/// Marks that are told apart: those of one kind that would lie on each other are one, with how many they are.
+/// Marks by kind; close ones are merged and counted.
 fn mark_views(
     lane: &Lane,
     scale: &TimeScale,
@@ -281,18 +272,20 @@ fn mark_views(
         };
         views.push((mark.kind, 0, view));
     }
-    let counted = |(_, more, view): (MarkKind, usize, MarkView)| MarkView {
-        more: if more == 0 {
-            String::new()
-        } else {
-            format!(" and {more} more")
-        },
-        ..view
-    };
-    views.into_iter().map(counted).collect()
+    views
+        .into_iter()
+        .map(|(_, more, view)| MarkView {
+            more: if more == 0 {
+                String::new()
+            } else {
+                format!(" and {more} more")
+            },
+            ..view
+        })
+        .collect()
 }
 
-/// The class, the path of the shape and the word of a mark.
+/// Class, SVG path and word of a mark.
 fn mark_look(kind: MarkKind) -> (&'static str, &'static str, &'static str) {
     match kind {
         MarkKind::Green => ("proved", "M-3.5 0.2L-1 3L4 -3", "green check"),
@@ -304,7 +297,11 @@ fn mark_look(kind: MarkKind) -> (&'static str, &'static str, &'static str) {
 }
 
 fn bar_legend(lanes: &[LaneView], has_path: bool) -> Vec<(&'static str, &'static str)> {
-    let spans = || lanes.iter().flat_map(|lane| &lane.spans);
+    let span_classes: BTreeSet<&str> = lanes
+        .iter()
+        .flat_map(|lane| &lane.spans)
+        .map(|span| span.class)
+        .collect();
     let bars = [
         (Tone::Proved.class(), "✓ passed"),
         (Tone::Unproved.class(), "? unproved"),
@@ -316,7 +313,7 @@ fn bar_legend(lanes: &[LaneView], has_path: bool) -> Vec<(&'static str, &'static
     ];
     let mut legend: Vec<_> = bars
         .into_iter()
-        .filter(|(class, _)| spans().any(|span| span.class == *class))
+        .filter(|(class, _)| span_classes.contains(class))
         .collect();
     if has_path {
         legend.push(("critical", "critical path"));
@@ -332,15 +329,14 @@ fn mark_legend(lanes: &[LaneView]) -> Vec<(&'static str, &'static str, &'static 
         MarkKind::Continuation,
         MarkKind::Person,
     ];
-    let is_there = |class: &str| {
-        lanes
-            .iter()
-            .flat_map(|lane| &lane.marks)
-            .any(|mark| mark.class == class)
-    };
+    let mark_classes: BTreeSet<&str> = lanes
+        .iter()
+        .flat_map(|lane| &lane.marks)
+        .map(|mark| mark.class)
+        .collect();
     kinds
         .into_iter()
         .map(mark_look)
-        .filter(|(class, ..)| is_there(class))
+        .filter(|(class, ..)| mark_classes.contains(class))
         .collect()
 }

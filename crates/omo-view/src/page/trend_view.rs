@@ -1,4 +1,4 @@
-//! Trend of a project's runs over time, as a picture: their durations, and the proved share.
+//! Trend of a project's runs: durations, and the proved share.
 
 use std::collections::BTreeMap;
 
@@ -10,12 +10,12 @@ use crate::page::scale_steps::{format_span, tick_millis};
 use crate::page::time_scale::{LEFT, RIGHT, TickView, WIDTH};
 use crate::tone::Tone;
 
-/// Vertical range of the durations, in units.
+/// Vertical range of durations.
 const TIMES: (i64, i64) = (24, 184);
-/// Vertical range of the shares, in units.
+/// Vertical range of shares.
 const SHARES: (i64, i64) = (214, 284);
 const HEIGHT: i64 = 296;
-/// The lines that durations are read by. From one to the next it is a step of the same height.
+/// Lines of durations in milliseconds, a step of the same height from one to the next.
 const DURATIONS: [i64; 7] = [
     1_000,
     10_000,
@@ -25,7 +25,7 @@ const DURATIONS: [i64; 7] = [
     36_000_000,
     345_600_000,
 ];
-/// A share is that of so many runs, the last ones that had ended.
+/// Number of ended runs in a share.
 const SHARED_BY: usize = 10;
 
 pub(crate) struct TrendView {
@@ -35,18 +35,14 @@ pub(crate) struct TrendView {
     pub right: i64,
     pub summary: String,
     pub ticks: Vec<TickView>,
-    /// The durations that have a line, each with its place and its words.
+    /// Place and words of each line.
     pub durations: Vec<(i64, String)>,
-    /// The shares that have a line.
     pub share_lines: Vec<(i64, &'static str)>,
-    /// Vertical place of a line across, in units.
     pub top: i64,
     pub bottom: i64,
-    /// A mark for each run, in their order.
+    /// In the order of the runs.
     pub points: Vec<PointView>,
-    /// The way of the line of the shares.
     pub share_path: String,
-    /// The tones that occur, each with its mark.
     pub legend: Vec<(Tone, &'static str)>,
 }
 
@@ -55,64 +51,48 @@ pub(crate) struct PointView {
     pub y: i64,
     pub tone: Tone,
     pub shape: &'static str,
-    /// The share then, in words; empty where the run has not ended.
+    /// Percentage at this run; empty before its end.
     pub share: String,
 }
 
-/// Draws the runs, which come with the newest first. Of a single one there is nothing to compare.
+/// `runs` has the newest first; `None` for a single one.
 pub(crate) fn trend_view(runs: &[&ProjectRun], now: Timestamp) -> Option<TrendView> {
     let (last, first) = (runs.first()?, runs.last().filter(|_| runs.len() > 1)?);
     let (begin, end) = (first.began, now.max(last.began));
     let range = end.millis_since(begin).unwrap_or_default().max(1);
-    let x = |at: Timestamp| {
-        let since = at.millis_since(begin).unwrap_or_default().min(range);
-        LEFT + scaled(since, range, WIDTH - LEFT - RIGHT)
-    };
-    let took = |run: &ProjectRun| run.until.millis_since(run.began).unwrap_or_default();
-    let longest = runs.iter().map(|run| took(run)).max().unwrap_or_default();
-    let shortest = runs.iter().map(|run| took(run)).min().unwrap_or_default();
-    let lines = lines_for(shortest, longest);
+    let longest = runs.iter().map(|run| run.took_millis()).max();
+    let shortest = runs.iter().map(|run| run.took_millis()).min();
+    let lines = lines_for(shortest.unwrap_or_default(), longest.unwrap_or_default());
     let shares = shares(runs);
-    let points = runs.iter().enumerate().map(|(place, run)| PointView {
-        x: x(run.began),
-        y: duration_y(took(run), lines),
-        tone: run.tone,
-        shape: shape(run.tone),
-        share: shares
-            .get(&place)
-            .map(|percent| format!("{percent} %"))
-            .unwrap_or_default(),
-    });
+    let mut points = Vec::with_capacity(runs.len());
+    let mut share_path = Vec::new();
+    for (place, run) in runs.iter().enumerate() {
+        let since = run.began.millis_since(begin).unwrap_or_default().min(range);
+        let x = LEFT + scaled(since, range, WIDTH - LEFT - RIGHT);
+        let share = shares.get(&place);
+        share_path.extend(share.map(|percent| format!("{x} {}", share_y(*percent))));
+        points.push(PointView {
+            x,
+            y: duration_y(run.took_millis(), lines),
+            tone: run.tone,
+            shape: shape(run.tone),
+            share: share
+                .map(|percent| format!("{percent} %"))
+                .unwrap_or_default(),
+        });
+    }
     let step = tick_millis(range);
-    let tick = |count: i64| TickView {
+    let ticks = (0..=range / step).map(|count| TickView {
         x: LEFT + scaled(range - count * step, range, WIDTH - LEFT - RIGHT),
         label: if count == 0 {
             "now".to_owned()
         } else {
             format!("{} ago", format_span(count * step))
         },
-    };
-    let share_y = |percent: usize| {
-        SHARES.1
-            - scaled(
-                i64::try_from(percent).unwrap_or_default(),
-                100,
-                SHARES.1 - SHARES.0,
-            )
-    };
-    let share_point = |(place, percent): (&usize, &usize)| {
-        runs.get(*place)
-            .map(|run| format!("{} {}", x(run.began), share_y(*percent)))
-    };
-    let share_path: Vec<String> = shares.iter().filter_map(share_point).collect();
-    let tones = [
-        Tone::Proved,
-        Tone::Weakened,
-        Tone::Unproved,
-        Tone::Failed,
-        Tone::Open,
-    ];
-    let occurs = |tone: &Tone| runs.iter().any(|run| run.tone == *tone);
+    });
+    let tones = Tone::ALL
+        .into_iter()
+        .filter(|tone| runs.iter().any(|run| run.tone == *tone));
     Some(TrendView {
         width: WIDTH,
         height: HEIGHT,
@@ -124,7 +104,7 @@ pub(crate) fn trend_view(runs: &[&ProjectRun], now: Timestamp) -> Option<TrendVi
             pluralize(runs.len(), "run"),
             format_span(range)
         ),
-        ticks: (0..=range / step).map(tick).collect(),
+        ticks: ticks.collect(),
         durations: lines
             .iter()
             .map(|millis| (duration_y(*millis, lines), format_span(*millis)))
@@ -136,18 +116,19 @@ pub(crate) fn trend_view(runs: &[&ProjectRun], now: Timestamp) -> Option<TrendVi
         ],
         top: TIMES.0,
         bottom: SHARES.1,
-        points: points.collect(),
+        points,
         share_path: if share_path.len() > 1 {
             format!("M{}", share_path.join("L"))
         } else {
             String::new()
         },
-        legend: tones
-            .into_iter()
-            .filter(occurs)
-            .map(|tone| (tone, shape(tone)))
-            .collect(),
+        legend: tones.map(|tone| (tone, shape(tone))).collect(),
     })
+}
+
+fn share_y(percent: usize) -> i64 {
+    let percent = i64::try_from(percent).unwrap_or_default();
+    SHARES.1 - scaled(percent, 100, SHARES.1 - SHARES.0)
 }
 
 fn scaled(part: i64, whole: i64, length: i64) -> i64 {
@@ -155,7 +136,7 @@ fn scaled(part: i64, whole: i64, length: i64) -> i64 {
     i64::try_from(exact).unwrap_or(length)
 }
 
-/// The lines that all durations from the shortest to the longest lie between: two at least.
+/// Lines around all durations, at least two.
 fn lines_for(shortest: i64, longest: i64) -> &'static [i64] {
     let last = DURATIONS
         .iter()
@@ -170,8 +151,7 @@ fn lines_for(shortest: i64, longest: i64) -> &'static [i64] {
     DURATIONS.get(first..=last).unwrap_or(&DURATIONS)
 }
 
-/// Vertical place of a duration among these lines: a shorter one than the first is at it, and
-/// between two lines each doubling takes the same height.
+/// Vertical place of a duration: logarithmic between two lines, shorter ones at the first.
 #[expect(
     clippy::cast_precision_loss,
     clippy::cast_possible_truncation,
@@ -193,7 +173,7 @@ fn duration_y(millis: i64, lines: &[i64]) -> i64 {
     TIMES.1 - (place.unwrap_or(steps) / steps * height).round() as i64
 }
 
-/// The share of proved ones at each run that has ended, by its place.
+/// Proved percentage at each ended run, by its place.
 fn shares(runs: &[&ProjectRun]) -> BTreeMap<usize, usize> {
     let ended: Vec<(usize, bool)> = runs
         .iter()
@@ -201,17 +181,21 @@ fn shares(runs: &[&ProjectRun]) -> BTreeMap<usize, usize> {
         .filter(|(_, run)| run.tone != Tone::Open)
         .map(|(place, run)| (place, run.tone == Tone::Proved))
         .collect();
-    let share = |(index, (place, _)): (usize, &(usize, bool))| {
-        let last = || ended.iter().skip(index).take(SHARED_BY);
-        (
-            *place,
-            last().filter(|(_, is_proved)| *is_proved).count() * 100 / last().count().max(1),
-        )
-    };
-    ended.iter().enumerate().map(share).collect()
+    let mut shares = BTreeMap::new();
+    for (index, (place, _)) in ended.iter().enumerate() {
+        let last: Vec<bool> = ended
+            .iter()
+            .skip(index)
+            .take(SHARED_BY)
+            .map(|(_, is_proved)| *is_proved)
+            .collect();
+        let proved = last.iter().filter(|is_proved| **is_proved).count();
+        shares.insert(*place, proved * 100 / last.len().max(1));
+    }
+    shares
 }
 
-/// The mark of a tone: no meaning is in a colour alone.
+/// SVG path of a tone's mark: no meaning is in a colour alone.
 fn shape(tone: Tone) -> &'static str {
     match tone {
         Tone::Proved => "M-5 0.3L-1.4 4.2L5.6 -4.2",

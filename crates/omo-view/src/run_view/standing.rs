@@ -2,24 +2,21 @@
 
 use serde::{Serialize, Serializer};
 
-/// State of a task or of an attempt, as `RunView` shows it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Standing {
-    /// Passed, with green checks.
     Passed,
-    /// Done, as something else than omo says, or judged by a verifier.
+    /// Done by word of something else than omo, or judged by a verifier.
     Claimed,
-    /// Done, and not proved.
+    /// Done without proof.
     Unproved,
     Failed,
-    /// Left out by the plan.
+    /// Excluded by the plan.
     LeftOut,
     Skipped,
-    /// Waiting for a task that has not passed.
+    /// Behind a task that has not passed.
     Blocked,
-    /// Worked on.
     Running,
-    /// Interrupted, or without its worker.
+    /// Interrupted, or deserted by its worker.
     Interrupted,
     #[default]
     Pending,
@@ -52,7 +49,6 @@ impl Standing {
         }
     }
 
-    /// The sign before a task.
     pub fn mark(self) -> char {
         match self {
             Self::Passed => '✓',

@@ -1,4 +1,4 @@
-//! One line of a screen: texts with their styles. Text from outside is made harmless here, by [`harmless_text`].
+//! `ScreenLine`: texts with styles. [`harmless_text`] strips what a terminal could obey.
 
 use std::fmt::Write as _;
 
@@ -8,12 +8,11 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use crate::table::truncate_columns;
 
-/// No text of a screen is longer, in characters.
+/// Maximum characters of a text.
 const MAX_CHARS: usize = 400;
-/// A screen of so many columns shows who works on a task, and what kind of run it is.
+/// Columns from which a screen shows workers and the kind of the run.
 pub(crate) const WIDE: usize = 60;
 
-/// Texts with a `Style` each, beside each other.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ScreenLine(pub Vec<(Style, String)>);
 
@@ -31,7 +30,7 @@ impl ScreenLine {
         self.0.iter().map(|(_, text)| text.width()).sum()
     }
 
-    /// As much of it as so many columns have room for.
+    /// Its first `columns` columns.
     pub(crate) fn fit(self, columns: usize) -> Self {
         let mut left = columns;
         let mut fitting = Vec::new();
@@ -52,7 +51,7 @@ impl ScreenLine {
         Self(fitting)
     }
 
-    /// Text with escape sequences for a terminal.
+    /// Text with escape sequences.
     pub fn styled(&self) -> String {
         let mut styled = String::new();
         for (style, text) in &self.0 {
@@ -61,7 +60,6 @@ impl ScreenLine {
         styled
     }
 
-    /// Text without its styles.
     pub fn plain(&self) -> String {
         self.0.iter().map(|(_, text)| text.as_str()).collect()
     }
@@ -69,18 +67,17 @@ impl ScreenLine {
 
 /// `text` on one line, without anything that a terminal could take for more than text.
 pub fn harmless_text(text: &str) -> String {
-    // The cut-off rest is looked at by nothing: a text may be as long as its author likes.
+    // Bounded before it is parsed: a hostile text may be of any length.
     let text: String = text.chars().take(4 * MAX_CHARS).collect();
     let plain = anstream::adapter::strip_str(&text).to_string();
-    // Characters without width may stand on one without end, and join others to one.
-    let takes_room = |char: &char| UnicodeWidthChar::width(*char).unwrap_or(0) > 0;
+    // Characters without width can pile up on one cell without end, or join others.
     sanitize(&plain, MAX_CHARS)
         .chars()
-        .filter(takes_room)
+        .filter(|char| UnicodeWidthChar::width(*char).unwrap_or(0) > 0)
         .collect()
 }
 
-/// A text on as many lines as it needs; `sign` stands before the first.
+/// Wraps `text`; `sign` stands before the first line.
 pub(crate) fn wrapped(text: &str, columns: usize, sign: &str, style: Style) -> Vec<ScreenLine> {
     let indent = " ".repeat(sign.width());
     let room = columns.saturating_sub(sign.width()).max(1);
@@ -103,7 +100,7 @@ pub(crate) fn wrapped(text: &str, columns: usize, sign: &str, style: Style) -> V
     with_sign.collect()
 }
 
-/// The first lines, as many as there is room for; what is left out leaves a sign.
+/// First `rows` lines; a cut leaves `…`.
 pub(crate) fn shorten(mut lines: Vec<ScreenLine>, rows: usize) -> Vec<ScreenLine> {
     if lines.len() > rows {
         lines.truncate(rows);

@@ -1,6 +1,4 @@
-//! The lines of a screen that shows a run: at most as many, and as wide, as the terminal has room for. Pure.
-//!
-//! The most important has room first: the keys, the title, a question, what is at work.
+//! Lines of a screen that shows a run. Room goes first to the keys, the title, a question and what is at work.
 
 use anstyle::{AnsiColor, Style};
 use omo_core::text::{format_clock, format_minutes};
@@ -12,33 +10,27 @@ use crate::screen::line::{ScreenLine, WIDE, harmless_text, shorten, wrapped};
 use crate::screen::lists::{check_lines, millis_between, shown_checks, task_lines, worker_lines};
 use crate::table::truncate_columns;
 
-/// Minimum rows of a list, where there are as many and the screen is not tiny.
+/// Minimum rows of a list on a screen that is not tiny.
 const MIN_LIST: usize = 3;
 
-/// Style of what asks for its reader.
+/// Style of what needs an action of the reader.
 const ATTENTION: Style = AnsiColor::Yellow.on_default();
 
-/// Size of a screen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ScreenSize {
-    /// Columns.
     pub columns: usize,
-    /// Rows.
     pub rows: usize,
 }
 
-/// Content of the last line of a screen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LastLine<'a> {
-    /// Keys.
     Keys,
-    /// Question whether the run is to be stopped.
+    /// Prompt before a stop.
     AskToStop,
-    /// Something that was just done, or that failed.
     Message(&'a str),
 }
 
-/// Lines of a screen, exactly `size.rows`.
+/// Exactly `size.rows` lines.
 pub fn screen_lines(
     view: &RunView,
     now: Timestamp,
@@ -73,7 +65,7 @@ pub fn screen_lines(
     let sentence_rows = room.take(sentence.len().min(if size.rows < 12 { 1 } else { 3 }));
     let bounds = bound_lines(&view.bounds, now, columns);
     let bound_rows = room.take(bounds.len());
-    // Of thousands, those that no screen has room for cost nothing.
+    // Checks beyond the screen are not drawn: there may be thousands.
     let checks = check_lines(shown_checks(view).into_iter().take(size.rows), columns);
     let few_checks = room.take(checks.len().min(MIN_LIST));
     let notes: Vec<ScreenLine> = view
@@ -120,7 +112,7 @@ pub fn screen_lines(
     lines.into_iter().map(|line| line.fit(columns)).collect()
 }
 
-/// Question, with the `omo answer` command for it.
+/// Question with its `omo answer` command.
 pub fn question_lines(question: &QuestionView) -> Vec<String> {
     let lines = question
         .question
@@ -137,7 +129,6 @@ pub fn question_lines(question: &QuestionView) -> Vec<String> {
         .collect()
 }
 
-/// State of a run in one sentence.
 pub fn sentence(view: &RunView) -> String {
     if view.progress.is_empty() {
         view.heading.clone()
@@ -165,7 +156,7 @@ impl Room {
     }
 }
 
-/// The lines of a question, of which the last says how it is answered.
+/// Cuts a question before its last line, the `omo answer` command.
 fn shorten_question(mut lines: Vec<ScreenLine>, rows: usize) -> Vec<ScreenLine> {
     let answer = if lines.len() > rows && rows > 1 {
         lines.pop()
@@ -176,7 +167,6 @@ fn shorten_question(mut lines: Vec<ScreenLine>, rows: usize) -> Vec<ScreenLine> 
     shorten(lines, rows).into_iter().chain(answer).collect()
 }
 
-/// Head of a run: its title, its kind, and the time for which it goes on.
 fn title_line(view: &RunView, now: Timestamp, columns: usize) -> ScreenLine {
     let until = view.ended_at.unwrap_or(now);
     let time = format_clock(millis_between(view.opened_at, until));
@@ -197,7 +187,6 @@ fn title_line(view: &RunView, now: Timestamp, columns: usize) -> ScreenLine {
         .with(Style::new(), time)
 }
 
-/// Rest of the bounds, beside each other.
 fn bound_lines(bounds: &[Bound], now: Timestamp, columns: usize) -> Vec<ScreenLine> {
     let words = bounds.iter().map(|bound| match bound {
         Bound::Words(words) => words.clone(),
@@ -214,7 +203,6 @@ fn bound_lines(bounds: &[Bound], now: Timestamp, columns: usize) -> Vec<ScreenLi
     wrapped(&words.join(" · "), columns, "", Style::new())
 }
 
-/// The last line of a screen: what may be pressed, and how much is not shown.
 fn last_line(last: LastLine<'_>, left_out: usize, columns: usize) -> ScreenLine {
     let key = Style::new().bold();
     let words = Style::new().dimmed();

@@ -1,4 +1,4 @@
-//! The lists of a screen: workers, tasks and checks, with what is left out where there is no room. Pure.
+//! Lists of a screen: workers, tasks and checks, with a count of the rows that have no room.
 
 use anstyle::Style;
 use omo_core::text::format_clock;
@@ -9,25 +9,26 @@ use crate::screen::line::{ScreenLine, WIDE, harmless_text};
 use crate::table::{Cell, align_columns, head_cells, truncate_columns};
 use crate::text::{WORKER_HEADS, worker_cells};
 
-/// In a list of fewer rows none says how many are left out: the last line of the screen does.
+/// Minimum rows of a list that counts its left-out rows itself; below, the screen's last line does.
 const LIST_WITH_REST: usize = 4;
 
 fn table(rows: impl IntoIterator<Item = Vec<Cell>>) -> Vec<ScreenLine> {
     let mut rows: Vec<Vec<Cell>> = rows.into_iter().collect();
     align_columns(&mut rows);
-    let line = |row: Vec<Cell>| {
-        let cells = row.into_iter().map(|cell| {
-            [
-                (cell.style, cell.text),
-                (Style::new(), " ".repeat(cell.blanks)),
-            ]
-        });
-        ScreenLine(cells.flatten().collect())
-    };
-    rows.into_iter().map(line).collect()
+    rows.into_iter()
+        .map(|row| {
+            let cells = row.into_iter().map(|cell| {
+                [
+                    (cell.style, cell.text),
+                    (Style::new(), " ".repeat(cell.blanks)),
+                ]
+            });
+            ScreenLine(cells.flatten().collect())
+        })
+        .collect()
 }
 
-/// The rows of parallel workers; those that have come to a good end are left out first, then the last.
+/// Rows of parallel workers. Without room, successful ones are left out first, then the last.
 pub(super) fn worker_lines(
     workers: &[WorkerView],
     rows: usize,
@@ -50,7 +51,7 @@ pub(super) fn worker_lines(
     )
 }
 
-/// Importance of a task to a person who looks on: where not all of them have room, the first are shown.
+/// Importance of a task; without room, the first ranks are shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum TaskRank {
     AtWork,
@@ -85,7 +86,7 @@ fn about(task: &TaskView) -> String {
     }
 }
 
-/// The rows of tasks, and how many are left out of which no line among them tells.
+/// Rows of tasks, and the number of left-out ones that no row counts.
 pub(super) fn task_lines(
     view: &RunView,
     now: Timestamp,
@@ -112,58 +113,18 @@ pub(super) fn task_lines(
     chosen.truncate(room);
     chosen.sort_by_key(|(place, _)| *place);
     let has_workers = columns >= WIDE && chosen.iter().any(|(_, task)| task.running.is_some());
-    let cells = |task: &TaskView| {
-        let style = task.style();
-        let running = task.running.as_ref();
-        let time = if task.history.is_empty() && running.is_none() {
-            String::new()
-        } else {
-            format_clock(i64::try_from(worked_millis(task, now)).unwrap_or(i64::MAX))
-        };
-        let mut row = vec![
-            Cell::new(
-                format!(
-                    "{} {}",
-                    task.standing.mark(),
-                    truncate_columns(&harmless_text(&task.id), 16)
-                ),
-                style,
-            ),
-            Cell::new(
-                truncate_columns(
-                    &harmless_text(&task.standing_words()),
-                    if columns < WIDE { 11 } else { 24 },
-                ),
-                style,
-            ),
-            Cell::plain(time),
-        ];
-        if has_workers {
-            row.push(Cell::new(
-                truncate_columns(
-                    &harmless_text(running.map_or("", |running| &running.worker)),
-                    20,
-                ),
-                Style::new().dimmed(),
-            ));
-        }
-        row.push(Cell::plain(harmless_text(&about(task))));
-        row
-    };
-    let heads = || {
+    let heads: Option<Vec<Cell>> = has_heads.then(|| {
         let word = view.task_word;
         if has_workers {
             head_cells([word, "state", "time", "who", "title"]).into()
         } else {
             head_cells([word, "state", "time", "title"]).into()
         }
-    };
-    let mut lines = table(
-        has_heads
-            .then(heads)
-            .into_iter()
-            .chain(chosen.into_iter().map(|(_, task)| cells(task))),
-    );
+    });
+    let rows = chosen
+        .into_iter()
+        .map(|(_, task)| task_cells(task, now, columns, has_workers));
+    let mut lines = table(heads.into_iter().chain(rows));
     if tells_rest {
         lines.push(ScreenLine::new(
             Style::new().dimmed(),
@@ -174,12 +135,39 @@ pub(super) fn task_lines(
     (lines, left_out.len())
 }
 
+fn task_cells(task: &TaskView, now: Timestamp, columns: usize, has_workers: bool) -> Vec<Cell> {
+    let style = task.style();
+    let running = task.running.as_ref();
+    let time = if task.history.is_empty() && running.is_none() {
+        String::new()
+    } else {
+        format_clock(i64::try_from(worked_millis(task, now)).unwrap_or(i64::MAX))
+    };
+    let id = truncate_columns(&harmless_text(&task.id), 16);
+    let state_columns = if columns < WIDE { 11 } else { 24 };
+    let state = truncate_columns(&harmless_text(&task.standing_words()), state_columns);
+    let mut row = vec![
+        Cell::new(format!("{} {id}", task.standing.mark()), style),
+        Cell::new(state, style),
+        Cell::plain(time),
+    ];
+    if has_workers {
+        let worker = harmless_text(running.map_or("", |running| &running.worker));
+        row.push(Cell::new(
+            truncate_columns(&worker, 20),
+            Style::new().dimmed(),
+        ));
+    }
+    row.push(Cell::plain(harmless_text(&about(task))));
+    row
+}
+
 /// `… and 12 more: 10 passed, 2 pending`.
 fn rest_words(left_out: &[&TaskView]) -> String {
     let mut counts: Vec<(&str, usize)> = Vec::new();
     for task in left_out {
         let word = task.standing.word();
-        match counts.iter_mut().find(|(known, _)| *known == word) {
+        match counts.iter_mut().find(|(counted, _)| *counted == word) {
             Some((_, count)) => *count += 1,
             None => counts.push((word, 1)),
         }
@@ -191,20 +179,16 @@ fn rest_words(left_out: &[&TaskView]) -> String {
     format!("… and {} more: {}", left_out.len(), words.join(", "))
 }
 
-/// Checks that matter to a person who looks on, each with its task: those that run, those of the whole, and the last of
-/// each task, the latest first.
+/// Checks with their tasks: running ones, those of the whole, then the last of each task, the latest first.
 pub(super) fn shown_checks(view: &RunView) -> Vec<(&str, &CheckView)> {
     let running = view
         .running_checks
         .iter()
         .map(|(task, check)| (task.as_str(), check));
-    let is_shown = |check: &&CheckView| {
-        view.subject == Subject::Ultrawork || check.state != CheckState::NotRun
-    };
     let whole = view
         .final_checks
         .iter()
-        .filter(is_shown)
+        .filter(|check| view.subject == Subject::Ultrawork || check.state != CheckState::NotRun)
         .map(|check| ("", check));
     let mut ended: Vec<&TaskView> = view
         .tasks
@@ -212,48 +196,49 @@ pub(super) fn shown_checks(view: &RunView) -> Vec<(&str, &CheckView)> {
         .filter(|task| task.running.is_none())
         .collect();
     ended.sort_by_key(|task| std::cmp::Reverse(task.updated_at));
-    let of_tasks = ended
+    let task_checks = ended
         .into_iter()
         .filter_map(|task| Some((task.id.as_str(), task.checks.last()?)));
-    running.chain(whole).chain(of_tasks).collect()
+    running.chain(whole).chain(task_checks).collect()
 }
 
 pub(super) fn check_lines<'v>(
     checks: impl Iterator<Item = (&'v str, &'v CheckView)>,
     columns: usize,
 ) -> Vec<ScreenLine> {
-    let cells = |(task, check): (&str, &CheckView)| {
-        let of = if task.is_empty() {
-            String::new()
-        } else {
-            format!("{}: ", harmless_text(task))
-        };
-        let sign = match check.state {
-            CheckState::Green | CheckState::AlreadyGreen => '✓',
-            CheckState::Red | CheckState::Unusable => '✗',
-            CheckState::Running => '→',
-            CheckState::NotRun => '·',
-        };
-        let command = truncate_columns(
-            &format!("{of}{}", harmless_text(&check.command)),
-            (columns * 2 / 5).max(12),
-        );
-        let style = check.style();
-        let reason = match check.state {
-            CheckState::Red | CheckState::Unusable => check.detail.as_str(),
-            _ => "",
-        };
-        let last_line = check.output.last().map_or(reason, String::as_str);
-        vec![
-            Cell::new(format!("{sign} {command}"), style),
-            Cell::new(check.word(), style),
-            Cell::new(harmless_text(last_line), Style::new().dimmed()),
-        ]
-    };
-    table(checks.map(cells))
+    table(checks.map(|(task, check)| check_cells(task, check, columns)))
 }
 
-/// Milliseconds of work on a task up to now; also of one of which no event was read.
+fn check_cells(task: &str, check: &CheckView, columns: usize) -> Vec<Cell> {
+    let owner = if task.is_empty() {
+        String::new()
+    } else {
+        format!("{}: ", harmless_text(task))
+    };
+    let sign = match check.state {
+        CheckState::Green | CheckState::AlreadyGreen => '✓',
+        CheckState::Red | CheckState::Unusable => '✗',
+        CheckState::Running => '→',
+        CheckState::NotRun => '·',
+    };
+    let command = truncate_columns(
+        &format!("{owner}{}", harmless_text(&check.command)),
+        (columns * 2 / 5).max(12),
+    );
+    let style = check.style();
+    let reason = match check.state {
+        CheckState::Red | CheckState::Unusable => check.detail.as_str(),
+        _ => "",
+    };
+    let last_line = check.output.last().map_or(reason, String::as_str);
+    vec![
+        Cell::new(format!("{sign} {command}"), style),
+        Cell::new(check.word(), style),
+        Cell::new(harmless_text(last_line), Style::new().dimmed()),
+    ]
+}
+
+/// Milliseconds of work up to now, also where no event was read.
 fn worked_millis(task: &TaskView, now: Timestamp) -> u64 {
     match &task.running {
         Some(running) if task.history.is_empty() => {

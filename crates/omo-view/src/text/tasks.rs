@@ -1,6 +1,6 @@
-//! The tasks of a report: each with its state, its time, its checks, and what was wrong.
+//! Tasks of a report.
 
-use omo_core::check::counterfactual::{CheckCounterfactual, WithoutChange};
+use omo_core::check::counterfactual::WithoutChange;
 use omo_core::text::command_text::typed_form;
 use omo_core::text::{format_duration, pluralize, sanitize};
 
@@ -9,12 +9,11 @@ use crate::table::truncate_columns;
 use crate::text::text_lines::TextLines;
 use crate::text::{ReaderContext, worker_words};
 
-/// The longest command that is shown whole.
+/// Maximum columns of a shown command.
 const COMMAND_COLUMNS: usize = 300;
-/// Least duration that is shown, in milliseconds.
+/// Shorter durations are not shown.
 const MIN_SHOWN_MILLIS: u64 = 100;
 
-/// Writes all tasks, in the order of the plan.
 pub(super) fn write_tasks(lines: &mut TextLines, view: &RunView, reader: ReaderContext<'_>) {
     lines.section_heading("Tasks");
     for task in &view.tasks {
@@ -64,7 +63,7 @@ fn write_task(lines: &mut TextLines, task: &TaskView, reader: ReaderContext<'_>)
     }
     write_checks(lines, task);
     let is_checked = !task.checks.is_empty() && task.standing == Standing::Passed;
-    if !is_checked && !task.evidence.is_empty() && task.blocked_by.is_none() && !is_said(task) {
+    if !is_checked && !task.evidence.is_empty() && task.blocked_by.is_none() && !is_repeated(task) {
         lines.wrapped("     ", &sanitize(&task.evidence, 300));
     }
     for line in &task.evidence_lines {
@@ -75,8 +74,8 @@ fn write_task(lines: &mut TextLines, task: &TaskView, reader: ReaderContext<'_>)
     }
 }
 
-/// `true` where a check that is shown already says what was wrong.
-fn is_said(row: &TaskView) -> bool {
+/// `true` where the evidence repeats the detail of a shown check.
+fn is_repeated(row: &TaskView) -> bool {
     row.checks
         .iter()
         .any(|check| check.verdict != Some("green") && row.evidence.ends_with(&check.detail))
@@ -84,12 +83,12 @@ fn is_said(row: &TaskView) -> bool {
 
 fn write_checks(lines: &mut TextLines, task: &TaskView) {
     for check in &task.checks {
-        let vacuous = match task
+        let without_work = task
             .without_work
             .iter()
-            .find(|known| known.name == check.command)
-        {
-            Some(known) => without_words(known.without),
+            .find(|result| result.name == check.command);
+        let vacuous = match without_work {
+            Some(result) => without_words(result.without),
             None if task.already_green.contains(&check.command) => ", as before the work",
             None => "",
         };
@@ -104,16 +103,15 @@ fn write_checks(lines: &mut TextLines, task: &TaskView) {
             lines.whole(&format!("       all of it: {}", sanitize(log, 300)));
         }
     }
-    // The test of a task that comes first is run only for this.
-    let is_shown =
-        |known: &&CheckCounterfactual| task.checks.iter().any(|check| check.command == known.name);
-    for known in task.without_work.iter().filter(|known| !is_shown(known)) {
-        let command = truncate_columns(&typed_form(&known.name), COMMAND_COLUMNS);
-        lines.whole(&format!("     {command}{}", without_words(known.without)));
+    for result in &task.without_work {
+        // The test of a task that comes first runs without the work only.
+        if !task.checks.iter().any(|check| check.command == result.name) {
+            let command = truncate_columns(&typed_form(&result.name), COMMAND_COLUMNS);
+            lines.whole(&format!("   {command}{}", without_words(result.without)));
+        }
     }
 }
 
-/// Words for the result of a check without the work, behind the result with it.
 fn without_words(without: WithoutChange) -> &'static str {
     match without {
         WithoutChange::Red => ", red without the work",
@@ -123,7 +121,6 @@ fn without_words(without: WithoutChange) -> &'static str {
     }
 }
 
-/// A check on one line: its command, its result, and how long it took.
 pub(super) fn check_words(check: &CheckView) -> String {
     let command = truncate_columns(&typed_form(&check.command), COMMAND_COLUMNS);
     let Some(verdict) = check.verdict else {

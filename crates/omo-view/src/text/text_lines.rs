@@ -1,12 +1,10 @@
-//! Lines of a report: sections below their heading, broken to the width of the terminal.
+//! Lines of a report: sections below headings, wrapped to the width of the terminal.
 
 use textwrap::Options;
 
-/// Width of a report where none is known, in columns.
+/// Columns where the terminal tells none.
 const COLUMNS: usize = 80;
-/// Columns below which no line is broken.
 const LEAST_COLUMNS: usize = 40;
-/// Columns above which a line is not read as one.
 const MOST_COLUMNS: usize = 100;
 
 pub(super) struct TextLines {
@@ -37,9 +35,9 @@ impl TextLines {
         }
     }
 
-    /// A text behind what stands before its first line.
+    /// Wraps `text` behind `before`; further lines are indented by its width.
     pub(super) fn wrapped(&mut self, before: &str, text: &str) {
-        // A command between backticks stays on one line, for a reader who copies it.
+        // Words between backticks stay on one line, as a command to copy.
         let parts = text.split('`').enumerate();
         let kept = parts.map(|(place, part)| {
             if place % 2 == 1 {
@@ -61,7 +59,7 @@ impl TextLines {
         self.text.push('\n');
     }
 
-    /// A line that is never broken: a command, or what a program has printed.
+    /// A line that is never wrapped: a command, or output of a program.
     pub(super) fn whole(&mut self, line: &str) {
         self.text.push_str(line);
         self.text.push('\n');
@@ -83,7 +81,6 @@ impl TextLines {
         }
     }
 
-    /// [`Self::section`] with numbers.
     pub(super) fn numbered(&mut self, name: &str, points: &[String]) {
         if points.is_empty() {
             return;
