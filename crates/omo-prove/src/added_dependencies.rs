@@ -1,9 +1,8 @@
-//! Manifests that a change only adds dependencies or features to: code of now may not build without these, and no check is
-//! made easier by them.
+//! Manifests that a change only adds to: code of now may need that to build, and no check gets easier by it.
 
 use std::collections::BTreeSet;
 
-/// Tables of `Cargo.toml`, by the end of their name, whose lines may be added to.
+/// Tables of `Cargo.toml` that may grow, by the last part of their name.
 const CARGO_TABLES: [&str; 4] = [
     "dependencies",
     "dev-dependencies",
@@ -11,12 +10,11 @@ const CARGO_TABLES: [&str; 4] = [
     "features",
 ];
 
-/// `true` for the manifest of a new package, and where all that stood in one stands there now, and all that was added is
-/// about packages that it did not name.
+/// `true` for a new package, and where an old manifest is kept whole and only other packages are added.
 pub(crate) fn only_adds_dependencies(path: &str, base: Option<&[u8]>, now: Option<&[u8]>) -> bool {
-    let text =
-        |bytes: Option<&[u8]>| bytes.and_then(|bytes| String::from_utf8(bytes.to_vec()).ok());
-    let Some(now) = text(now) else { return false };
+    let Some(now) = now.and_then(|bytes| str::from_utf8(bytes).ok()) else {
+        return false;
+    };
     let name = path.rsplit('/').next().unwrap_or(path);
     if base.is_none() {
         const STEERING: [&str; 6] = [
@@ -27,20 +25,26 @@ pub(crate) fn only_adds_dependencies(path: &str, base: Option<&[u8]>, now: Optio
             "replace ",
             "test = false",
         ];
-        let steers = || STEERING.iter().any(|word| now.contains(word));
-        return matches!(name, "Cargo.toml" | "go.mod" | "Cargo.lock" | "go.sum") && !steers();
+        let steers = STEERING.iter().any(|word| now.contains(word));
+        return matches!(name, "Cargo.toml" | "go.mod" | "Cargo.lock" | "go.sum") && !steers;
     }
-    let Some(base) = text(base) else { return false };
-    // Each cargo writes its own form of it.
-    let is_form = |line: &&str| !line.starts_with("version = ") || line.ends_with('"');
+    let Some(base) = base.and_then(|bytes| str::from_utf8(bytes).ok()) else {
+        return false;
+    };
     let entries = match name {
         "Cargo.toml" => cargo_entries,
         "go.mod" => go_entries,
-        "Cargo.lock" | "go.sum" => return is_kept(base.lines().filter(is_form), now.lines()),
+        "Cargo.lock" | "go.sum" => {
+            // The form, `version = 4`, is that of the cargo in use.
+            let lines = base
+                .lines()
+                .filter(|line| !line.starts_with("version = ") || line.ends_with('"'));
+            return is_kept(lines, now.lines());
+        }
         _ => return false,
     };
-    let (base_entries, now_entries) = (entries(&base), entries(&now));
-    let known: BTreeSet<&str> = base_entries.iter().map(|entry| entry.name).collect();
+    let (base_entries, now_entries) = (entries(base), entries(now));
+    let base_names: BTreeSet<&str> = base_entries.iter().map(|entry| entry.name).collect();
     let mut added = now_entries
         .iter()
         .filter(|entry| !base_entries.contains(entry));
@@ -48,7 +52,7 @@ pub(crate) fn only_adds_dependencies(path: &str, base: Option<&[u8]>, now: Optio
         .iter()
         .filter(|entry| !entry.line.is_empty())
         .all(|entry| now_entries.contains(entry))
-        && added.all(|entry| entry.may_be_added && !known.contains(entry.name))
+        && added.all(|entry| entry.may_be_added && !base_names.contains(entry.name))
 }
 
 fn is_kept<'a>(
@@ -61,7 +65,7 @@ fn is_kept<'a>(
 
 #[derive(Debug, PartialEq, Eq)]
 struct Entry<'a> {
-    /// The table or block that it stands in.
+    /// Table or block around it.
     table: &'a str,
     line: &'a str,
     name: &'a str,
@@ -70,35 +74,44 @@ struct Entry<'a> {
 
 fn cargo_entries(text: &str) -> Vec<Entry<'_>> {
     let mut table = "";
-    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
-    let entry = |line| {
-        let is_table = |line: &str| {
-            let name = line.trim_matches(['[', ']']);
-            CARGO_TABLES
-                .iter()
-                .any(|known| name.rsplit('.').next() == Some(*known))
-                && !line.starts_with("[[")
-        };
-        let is_head = str::starts_with(line, '[');
-        if is_head {
+    let mut may_grow = false;
+    let mut entries = Vec::new();
+    for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
+        if line.starts_with('[') {
             table = line;
+            may_grow = is_growing_table(table);
+            if !may_grow {
+                entries.push(Entry {
+                    table,
+                    line,
+                    name: "",
+                    may_be_added: false,
+                });
+            }
+            continue;
         }
         let name = line
             .split([' ', '=', '.'])
             .next()
             .unwrap_or(line)
             .trim_matches('"');
-        let may_be_added = is_table(table) && (is_head || line.contains('=') && name != "default");
-        Entry {
-            table,
-            line,
-            name: if is_head { "" } else { name },
-            may_be_added,
+        let may_be_added = may_grow && line.contains('=') && name != "default";
+        if !(name.is_empty() && may_be_added) {
+            entries.push(Entry {
+                table,
+                line,
+                name,
+                may_be_added,
+            });
         }
-    };
-    let mut entries: Vec<Entry<'_>> = lines.map(entry).collect();
-    entries.retain(|entry| !(entry.name.is_empty() && entry.may_be_added));
+    }
     entries
+}
+
+fn is_growing_table(head: &str) -> bool {
+    let name = head.trim_matches(['[', ']']);
+    let last_part = name.rsplit('.').next().unwrap_or(name);
+    CARGO_TABLES.contains(&last_part) && !head.starts_with("[[")
 }
 
 fn go_entries(text: &str) -> Vec<Entry<'_>> {

@@ -1,5 +1,4 @@
-//! Change of a task, as far as the side without it needs to know: files that stay as they are now,
-//! files that become a mix of then and now, and words that the change defines.
+//! `Change` of a task: files that stay as they are now, files that mix then and now, and words that it defines.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -15,32 +14,29 @@ use crate::proof_request::ProofRequest;
 use crate::rust_tests::{NotSeparable, has_tests, take_over_tests};
 use crate::stored_files::StoredFiles;
 
-/// Maximum files of a change that are compared by their words.
+/// Maximum files whose words are compared.
 const MAX_WORD_FILES: usize = 2_000;
-/// Maximum files named in a note.
 const MAX_NAMED_FILES: usize = 5;
-/// Manifest with scripts: a check that runs one has it the same on both sides.
+/// Its scripts are those of now on both sides.
 const PACKAGE: &str = "package.json";
-/// Endings of source code, in which a change defines something.
 const SOURCE_ENDINGS: [&str; 12] = [
     "rs", "go", "py", "js", "jsx", "mjs", "cjs", "ts", "tsx", "mts", "cts", "pyi",
 ];
 
-/// A file that a check runs as it is now on both sides: its words name it, and files of such names
-/// are no work that it judges.
+/// File that a check runs as it is now on both sides, by the words of its command.
 fn may_judge(path: &str, words: &BTreeSet<String>) -> bool {
     (may_steer(path) || is_shell_script(path)) && !is_manifest(path) && is_named(path, words)
 }
 
 pub(crate) struct Change {
-    /// The test files among what changed, and files that a check runs.
+    /// Test files, and files that a check runs.
     kept: BTreeSet<PathBuf>,
-    /// Source files of then with the tests of now.
+    /// Sources of then with the tests of now.
     joined: BTreeMap<PathBuf, Vec<u8>>,
     sources: Vec<ChangedFile>,
     pub(crate) facts: ChangeFacts,
     pub(crate) differs: bool,
-    /// A file that is no test file, and that a check runs, differs from the base: both sides have it as it is now.
+    /// A check runs a changed file that is no test file.
     pub(crate) changes_what_checks_run: bool,
 }
 
@@ -51,38 +47,27 @@ impl Change {
         request: &ProofRequest,
         notes: &mut Vec<String>,
     ) -> Result<Self, BaseError> {
-        let name_of = |path: &Path| comparison.name_in_project(path);
         let words: BTreeSet<String> = request
             .checks
             .iter()
             .flat_map(|check| file_words(&check.command))
             .collect();
-        let is_judge = |path: &&Path| may_judge(&name_of(path), &words);
-        let named: BTreeSet<PathBuf> = comparison
-            .changed_paths()
-            .filter(is_judge)
-            .map(Path::to_owned)
-            .collect();
-        let mut kept: BTreeSet<PathBuf> = comparison
-            .changed_paths()
-            .filter(|path| named.contains(*path) || request.tests.contains(&name_of(path)))
-            .map(Path::to_owned)
-            .collect();
-        let is_of_task = |path: &Path| {
-            // A path beside the project in its repository has no name there.
-            let is_within = path.starts_with(&comparison.project);
-            request
-                .task
-                .is_none_or(|task| !is_within || task.files.contains(&name_of(path)))
-        };
-        let is_run = |path: &&PathBuf| !request.tests.contains(&name_of(path)) && is_of_task(path);
+        let mut kept = BTreeSet::new();
         let mut changes_what_checks_run = false;
-        for path in kept.intersection(&named).filter(is_run) {
-            changes_what_checks_run = true;
-            notes.push(format!(
-                "{} is run by a check: both sides have it as it is now",
-                path.display()
-            ));
+        for path in comparison.changed_paths() {
+            let name = comparison.name_in_project(path);
+            let is_test = request.tests.contains(&name);
+            let is_judge = may_judge(&name, &words);
+            if is_test || is_judge {
+                kept.insert(path.to_owned());
+            }
+            if is_judge && !is_test && is_of_task(comparison, request, path) {
+                changes_what_checks_run = true;
+                notes.push(format!(
+                    "{} is run by a check: both sides have it as it is now",
+                    path.display()
+                ));
+            }
         }
         let removed: Vec<&Path> = kept
             .iter()
@@ -93,27 +78,24 @@ impl Change {
         kept.extend(
             comparison
                 .changed_paths()
-                .filter(|path| !is_of_task(path))
+                .filter(|path| !is_of_task(comparison, request, path))
                 .map(Path::to_owned),
         );
-        let source = |path: &Path| {
-            let ending = path.extension().and_then(|ending| ending.to_str());
-            !kept.contains(path) && ending.is_some_and(|ending| SOURCE_ENDINGS.contains(&ending))
-        };
         let mut facts = ChangeFacts::default();
         let (mut joined, mut before) = (BTreeMap::new(), BTreeSet::new());
         let (mut test_modules, mut unseparated) = (Vec::<PathBuf>::new(), Vec::new());
-        let mut sources = comparison.read_changed(with, source)?;
+        let mut sources = comparison.read_changed(with, |path| {
+            let ending = path.extension().and_then(|ending| ending.to_str());
+            !kept.contains(path) && ending.is_some_and(|ending| SOURCE_ENDINGS.contains(&ending))
+        })?;
         sources.truncate(MAX_WORD_FILES);
         for file in &sources {
-            let text = |bytes: Option<&[u8]>| {
-                bytes.map(|bytes| String::from_utf8_lossy(bytes).into_owned())
-            };
-            let (base, now) = (text(file.base_bytes()), text(file.now_bytes()));
+            let base = file.base_bytes().map(String::from_utf8_lossy);
+            let now = file.now_bytes().map(String::from_utf8_lossy);
             add_words(base.as_deref().unwrap_or_default(), &mut before);
             add_definitions(now.as_deref().unwrap_or_default(), &mut facts.defined);
             if file.base.is_none() {
-                // A new module is called as its file is, or as its folder.
+                // A new module has the name of its file, or of its folder.
                 facts.defined.extend(
                     file.path
                         .file_stem()
@@ -123,7 +105,7 @@ impl Change {
                     file.path
                         .parent()
                         .and_then(Path::file_name)
-                        .map(|it| it.to_string_lossy().into()),
+                        .map(|folder| folder.to_string_lossy().into()),
                 );
             }
             let is_rust = file.path.extension().is_some_and(|ending| ending == "rs");
@@ -152,10 +134,10 @@ impl Change {
                 Err(why) => unseparated.push((file.path.clone(), why)),
             }
         }
-        let is_package = |path: &Path| {
+        let packages = comparison.read_changed(with, |path| {
             !kept.contains(path) && path.file_name().is_some_and(|name| name == PACKAGE)
-        };
-        for file in comparison.read_changed(with, is_package)? {
+        })?;
+        for file in packages {
             if let Some(text) = with_scripts_of_now(file.base_bytes(), file.now_bytes()) {
                 notes.push(format!(
                     "both sides have the scripts of {} as they are now",
@@ -164,16 +146,15 @@ impl Change {
                 joined.insert(file.path, text);
             }
         }
-        // A module that is there for tests alone is one, whatever its file is called.
-        let is_module = |path: &Path| {
-            test_modules
-                .iter()
-                .any(|module| path.starts_with(module) || path.with_extension("") == *module)
-        };
+        // A module that is there for tests alone, whatever its file is called.
         kept.extend(
             comparison
                 .changed_paths()
-                .filter(|path| is_module(path))
+                .filter(|path| {
+                    test_modules.iter().any(|module| {
+                        path.starts_with(module) || path.with_extension("") == *module
+                    })
+                })
                 .map(Path::to_owned),
         );
         for (path, why) in unseparated.iter().filter(|(path, _)| !kept.contains(path)) {
@@ -199,7 +180,7 @@ impl Change {
             .filter(|file| !self.kept.contains(&file.path))
     }
 
-    /// Takes over the [`StoredFiles`] that git keeps in another form.
+    /// Leaves out [`StoredFiles`] that are the same, and notes unknown ones.
     pub(crate) fn note_stored_files(
         &mut self,
         files: &StoredFiles,
@@ -232,8 +213,15 @@ impl Change {
     }
 }
 
-/// Former `package.json` with the scripts of now; `None` where they are the same, or cannot be
-/// read.
+fn is_of_task(comparison: &BaseComparison, request: &ProofRequest, path: &Path) -> bool {
+    // A path beside the project in its repository has no name there.
+    let is_within = path.starts_with(&comparison.project);
+    request
+        .task
+        .is_none_or(|task| !is_within || task.files.contains(&comparison.name_in_project(path)))
+}
+
+/// Old `package.json` with new scripts; `None` if they are equal or unreadable.
 fn with_scripts_of_now(base: Option<&[u8]>, now: Option<&[u8]>) -> Option<Vec<u8>> {
     const SCRIPTS: &str = "scripts";
     let now: serde_json::Map<String, serde_json::Value> = serde_json::from_slice(now?).ok()?;
@@ -262,7 +250,7 @@ fn module_path(file: &Path, module: &str) -> PathBuf {
     }
 }
 
-/// Says which test files the change removed: what was in them is compared with nothing.
+/// Note about removed test files, whose tests are compared with nothing.
 fn removed_test_files(removed: &[&Path]) -> Option<String> {
     let names: Vec<String> = removed
         .iter()

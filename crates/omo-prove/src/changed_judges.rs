@@ -1,8 +1,7 @@
-//! The question whether a change of what may steer a check made it green: the check on the files of now, with what may
-//! steer it as it was.
+//! Check on the files of now with what may steer it as it was: green only by a change of its judges?
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use omo_core::check::counterfactual::list_names;
@@ -22,19 +21,19 @@ use crate::change::Change;
 use crate::claim_comparison::ClaimComparison;
 use crate::naming_words::{is_named, naming_words};
 use crate::private_tree::Side;
-use crate::proof_request::{ProofError, ProofRequest, ProofWatcher, TaskScope};
+use crate::proof_request::{ProofError, ProofRequest, ProofWatcher};
 use crate::side_outcome::SideOutcome;
 use crate::side_runner::SideRunner;
 use crate::test_files::TestFiles;
 
-/// Maximum files of such a change; a larger one is not tried out, and said to be one.
+/// A larger change is not tried out, and said to be one.
 const MAX_FILES: usize = 500;
 
-/// Files that may steer checks, such as `conftest.py`, with their content before the change.
+/// Files that may steer checks, such as `conftest.py`, as before the change.
 pub(crate) struct ChangedJudges {
     files: Vec<ChangedFile>,
     names: Vec<String>,
-    /// All of them are test files, which tests alone load.
+    /// All are test files, which only tests load.
     are_tests: bool,
 }
 
@@ -47,7 +46,6 @@ impl ChangedJudges {
         }
     }
 
-    /// Reads `ChangedJudges` from the copy of now and the base.
     pub(crate) fn read(
         comparison: &BaseComparison,
         with: &Path,
@@ -65,67 +63,50 @@ impl ChangedJudges {
             .filter(|path| comparison.was_there(path))
             .map(|path| comparison.name_in_project(path))
             .collect();
-        let behind = scripts_behind(checks, &words, &project, &tracked);
-        let is_helper = |file: &&ChangedFile| {
-            file.base_bytes()
-                .is_some_and(|text| is_test_helper(&file.path, &String::from_utf8_lossy(text)))
-        };
         let helpers: BTreeSet<&Path> = change
             .sources()
-            .filter(is_helper)
+            .filter(|file| {
+                file.base_bytes()
+                    .is_some_and(|text| is_test_helper(&file.path, &String::from_utf8_lossy(text)))
+            })
             .map(|file| file.path.as_path())
             .collect();
-        let loaded = words_of_configurations(&project);
-        let name_of = |path: &Path| comparison.name_in_project(path);
-        let steers = |path: &Path| {
-            let name = name_of(path);
-            // A file that the checks of a plan read is the work, where nothing in its name says
-            // otherwise.
-            let is_of = |task: TaskScope| {
-                task.files.contains(&name) && (may_steer(&name) || is_shell_script(&name))
-            };
-            if !request.task.is_none_or(is_of) {
-                return false;
-            }
-            // A file that was not there when its user named it is what the check waits for.
-            let mut named = checks.iter().zip(&words);
-            let is_judge = |(check, words): (&Check, &BTreeSet<String>)| {
-                naming_words(&name, words).any(|word| !is_judged(&check.command, word, &name))
-            };
-            let mut is_named =
-                || (is_loaded(&name, &loaded) || named.any(is_judge)) && !tests.contains(&name);
-            may_steer(&name)
-                || comparison.was_there(path)
-                    && (behind.contains_key(&name) || helpers.contains(path) || is_named())
-                || comparison.was_link(path)
-                || with.join(path).is_symlink()
+        let steering = SteeringFiles {
+            comparison,
+            with,
+            request,
+            behind: scripts_behind(checks, &words, &project, &tracked),
+            helpers,
+            loaded: words_of_configurations(&project),
+            words,
         };
         let count = comparison
             .changed_paths()
-            .filter(|path| steers(path))
+            .filter(|path| steering.contains(path))
             .count();
         let mut files = if count > MAX_FILES {
             Vec::new()
         } else {
-            comparison.read_changed(with, steers)?
+            comparison.read_changed(with, |path| steering.contains(path))?
         };
-        let only_adds = |file: &ChangedFile| {
-            let path = file.path.to_string_lossy();
-            only_adds_dependencies(&path, file.base_bytes(), file.now_bytes())
-        };
-        let added: Vec<ChangedFile> = files.extract_if(.., |file| only_adds(file)).collect();
-        let is_judge = |path: &&Path| steers(path) && !added.iter().any(|file| file.path == **path);
+        let added: BTreeSet<PathBuf> = files
+            .extract_if(.., |file| {
+                let path = file.path.to_string_lossy();
+                only_adds_dependencies(&path, file.base_bytes(), file.now_bytes())
+            })
+            .map(|file| file.path)
+            .collect();
         let mut names: Vec<String> = comparison
             .changed_paths()
-            .filter(is_judge)
-            .map(name_of)
+            .filter(|path| steering.contains(path) && !added.contains(*path))
+            .map(|path| comparison.name_in_project(path))
             .collect();
         // Hidden files come last: there may be many of them.
         names.sort_by_key(|name| name.starts_with('.') || name.contains("/."));
-        let is_setting = |name: &str| name.contains("config") || name.contains("pytest.ini");
-        let are_tests = names
-            .iter()
-            .all(|name| tests.contains(name) && !is_setting(name));
+        let are_tests = names.iter().all(|name| {
+            let is_setting = name.contains("config") || name.contains("pytest.ini");
+            tests.contains(name) && !is_setting
+        });
         Ok(Self {
             files,
             names,
@@ -160,8 +141,7 @@ impl ChangedJudges {
         })
     }
 
-    /// Runs each check that is wanted in the copy of now with these files as they were: one outcome a check, `None` where
-    /// it was not run; none at all where nothing changed, or too much.
+    /// Outcome of each wanted check with these files as they were; nothing where none changed, or too many.
     pub(crate) fn run_checks(
         &self,
         runner: &mut SideRunner,
@@ -176,24 +156,22 @@ impl ChangedJudges {
             file.base.as_ref()
         })?;
         let checks = runner.checks();
-        let mut run = |check, is_wanted: bool| {
-            let outcome = is_wanted
-                .then(|| runner.run(check, Side::With, watcher))
-                .transpose()?;
-            Ok(outcome.and_then(Result::ok))
-        };
-        let outcomes = checks
+        let outcomes: Result<Vec<_>, ProofError> = checks
             .iter()
             .zip(wanted)
-            .map(|(check, is_wanted)| run(check, *is_wanted))
+            .map(|(check, is_wanted)| {
+                let outcome = is_wanted
+                    .then(|| runner.run(check, Side::With, watcher))
+                    .transpose()?;
+                Ok(outcome.and_then(Result::ok))
+            })
             .collect();
-        // Caches of modules tell files apart by their size and the second of their time.
+        // Module caches compare size and the second of the time.
         let later = env::file_time() + Duration::from_secs(1);
         write_versions(&top, &self.files, later, |file| file.now.as_ref())?;
         outcomes
     }
 
-    /// `hex_digest` of the files as they are now.
     fn digest(&self) -> String {
         let parts = self.files.iter().flat_map(|file| {
             let content = file.now_bytes().map(hex_digest).unwrap_or_default();
@@ -202,7 +180,7 @@ impl ChangedJudges {
         hex_digest(parts.collect::<Vec<_>>().join("\0").as_bytes())
     }
 
-    /// A check that did this with these files as they were, and that with the change; `None` where it could not be run.
+    /// Comparison of a check: `judged` with these files as they were, `with` as they are.
     pub(crate) fn compare(
         &self,
         judged: Option<&SideOutcome>,
@@ -234,7 +212,53 @@ impl ChangedJudges {
     }
 }
 
-/// The words of configurations at a project's top, and beside its tests, that name files which runners load.
+struct SteeringFiles<'a> {
+    comparison: &'a BaseComparison<'a>,
+    with: &'a Path,
+    request: &'a ProofRequest<'a>,
+    /// File words of each check.
+    words: Vec<BTreeSet<String>>,
+    behind: BTreeMap<String, String>,
+    helpers: BTreeSet<&'a Path>,
+    loaded: BTreeSet<String>,
+}
+
+impl SteeringFiles<'_> {
+    fn contains(&self, path: &Path) -> bool {
+        let name = self.comparison.name_in_project(path);
+        // A file that the checks of a plan read is the work, unless its name says otherwise.
+        if self.request.task.is_some_and(|task| {
+            !task.files.contains(&name) || !(may_steer(&name) || is_shell_script(&name))
+        }) {
+            return false;
+        }
+        // A named file that was not there before is what the check waits for.
+        let was_there = self.comparison.was_there(path);
+        may_steer(&name)
+            || was_there && self.behind.contains_key(&name)
+            || was_there && self.helpers.contains(path)
+            || was_there && self.is_named(&name)
+            || self.comparison.was_link(path)
+            || self.with.join(path).is_symlink()
+    }
+
+    fn is_named(&self, name: &str) -> bool {
+        if self.request.tests.contains(name) {
+            return false;
+        }
+        is_loaded(name, &self.loaded)
+            || self
+                .request
+                .checks
+                .iter()
+                .zip(&self.words)
+                .any(|(check, words)| {
+                    naming_words(name, words).any(|word| !is_judged(&check.command, word, name))
+                })
+    }
+}
+
+/// Words by which configurations at the top and beside the tests name loaded files.
 fn words_of_configurations(project: &Path) -> BTreeSet<String> {
     const FOLDERS: [&str; 3] = ["", "tests", "test"];
     const MAX_BYTES: u64 = 256 * 1024;
@@ -253,21 +277,20 @@ fn words_of_configurations(project: &Path) -> BTreeSet<String> {
     texts.flat_map(|text| loaded_words(&text)).collect()
 }
 
-/// `true` for a path that one of these words names, with or without its ending.
+/// Path in `words`, with or without its ending.
 fn is_loaded(path: &str, words: &BTreeSet<String>) -> bool {
     let without_ending = path.rsplit_once('.').map_or(path, |(stem, _)| stem);
     is_named(path, words) || is_named(without_ending, words)
 }
 
-/// The files that the commands and the scripts of checks name, and those that their variables name: what they run, and
-/// the data that they read. What a test runs is what it tests.
+/// Files that commands, scripts and variables of checks name: what they run and read. What a test runs is its subject.
 fn scripts_behind(
     checks: &[Check],
     words: &[BTreeSet<String>],
     project: &Path,
     tracked: &BTreeSet<String>,
 ) -> BTreeMap<String, String> {
-    let text = |check: &Check| {
+    let texts = checks.iter().map(|check| {
         let texts: Vec<&str> = std::iter::once(&check.command)
             .chain(check.env.values())
             .map(String::as_str)
@@ -280,33 +303,41 @@ fn scripts_behind(
             text: texts.join("\n"),
             origin,
         }
-    };
-    let is_wanted = |file: &NamedFile| {
-        if !file.path.starts_with(project) || file.is_installed() && !tracked.contains(file.name) {
-            return false;
-        }
-        let is_data = || !is_code(file.name) && !file.is_script();
-        let by = file
-            .by
-            .strip_prefix(project)
-            .unwrap_or(file.by)
-            .to_string_lossy();
-        if is_named_as_test(file.name) {
-            return file.is_run;
-        }
-        if is_named_as_test(&by) {
-            return is_data() && !is_code(&by);
-        }
-        // A script may run the work as well, for another of its tasks.
-        let is_direct = || words.iter().any(|words| is_named(file.name, words));
-        let is_used = || {
-            !is_code(file.name) || file.is_script() || is_direct() || is_named_as_judge(file.name)
-        };
-        may_steer(file.name)
-            || file.is_imported && is_named_as_judge(file.name)
-            || !file.is_judged && is_used()
-    };
-    find_named_files(checks.iter().map(text).collect(), project, &[], &is_wanted)
+    });
+    find_named_files(texts.collect(), project, &[], &|file| {
+        is_behind(file, words, project, tracked)
+    })
+}
+
+fn is_behind(
+    file: &NamedFile,
+    words: &[BTreeSet<String>],
+    project: &Path,
+    tracked: &BTreeSet<String>,
+) -> bool {
+    if !file.path.starts_with(project) || file.is_installed() && !tracked.contains(file.name) {
+        return false;
+    }
+    if is_named_as_test(file.name) {
+        return file.is_run;
+    }
+    let by = file
+        .by
+        .strip_prefix(project)
+        .unwrap_or(file.by)
+        .to_string_lossy();
+    if is_named_as_test(&by) {
+        return !is_code(file.name) && !file.is_script() && !is_code(&by);
+    }
+    if may_steer(file.name) || file.is_imported && is_named_as_judge(file.name) {
+        return true;
+    }
+    // A script may run the work as well, for another of its tasks.
+    !file.is_judged
+        && (!is_code(file.name)
+            || file.is_script()
+            || words.iter().any(|words| is_named(file.name, words))
+            || is_named_as_judge(file.name))
 }
 
 #[cfg(test)]

@@ -1,5 +1,4 @@
-//! The process that finds out for a claim whether its checks are red without the change: `omo` itself, started by a hook,
-//! which judges the claim and may wait for it. It ends with the run, unless that was verified.
+//! Process that proves the checks of a claim: `omo` itself, started by a hook, which may wait for it.
 
 use std::path::Path;
 use std::slice;
@@ -30,22 +29,22 @@ use omo_state::seal::{SealKey, hex_digest};
 use omo_state::state;
 
 use crate::claim_comparison::{ClaimComparison, turned_green};
-use crate::comparison::{CheckProof, TestComparison, TestState, WithChange};
+use crate::comparison::{CheckProof, TestState, WithChange};
 use crate::counterfactual::prove;
 use crate::proof_request::{HollowChecks, ProofError, ProofRequest, ProofWatcher};
 use crate::side_outcome::SideOutcome;
 use crate::test_files::TestFiles;
 
-/// Time of all runs of all checks together; later there is no answer.
+/// Bound of all runs of all checks together.
 const LIMIT: Duration = Duration::from_secs(2 * TOTAL_TIMEOUT_SECONDS as u64);
-/// Wait for another process, which ends once `is_needed` says no.
+/// Wait for another process, which ends once its answer is not needed.
 const LOCK_PATIENCE: Duration = Duration::from_secs(60);
 /// Pause between two calls of `is_needed`.
 const ASK_EVERY: Duration = Duration::from_millis(500);
 
-/// Finds out what was asked, where the process was started for that; otherwise nothing happens.
+/// Answers a proof question where the process was started for one, and exits; otherwise does nothing.
 ///
-/// Called first thing in the `main` of `omo`.
+/// First call in the `main` of `omo`.
 #[expect(
     clippy::exit,
     reason = "this is a process of its own, and does nothing else"
@@ -69,25 +68,25 @@ fn answer(root: &Path, id: &str) -> Option<()> {
     let folder = ProofFolder::open(&home, &id).ok()?;
     let question = folder.question()?;
     detached::leave_terminal().ok()?;
-    // A hook that asks next knows by the lock that this is being found out. One that works on another question ends soon.
+    // The lock tells a hook that this question is being answered. A process with another question ends soon.
     let alone = StateLock::take_named(&folder.folder, LOCK, Duration::ZERO);
     detached::report_ready("proving").ok()?;
     let _alone = alone
         .or_else(|_| StateLock::take_named(&folder.folder, LOCK, LOCK_PATIENCE))
         .ok()?;
-    let asked = AskedProof {
+    let proof = AskedProof {
         root,
         home: &home,
         id: &id,
         folder: &folder,
         question: &question,
     };
-    let found = match asked.find_out() {
-        Err(ProofError::Cancelled) if !asked.is_needed() => return None,
+    let answer = match proof.find_out() {
+        Err(ProofError::Cancelled) if !proof.is_needed() => return None,
         Err(ProofError::Cancelled) => Err(format!("it was not done within {} s", LIMIT.as_secs())),
-        found => found.map_err(|error| error.to_string()),
+        answer => answer.map_err(|error| error.to_string()),
     };
-    asked.answer(found, true)
+    proof.answer(answer, true)
 }
 
 struct AskedProof<'a> {
@@ -107,17 +106,17 @@ impl AskedProof<'_> {
             .filter(|session| key.holds(self.id, session))
     }
 
-    /// An answer that is still of use: no other question was asked, and the run is on or was
-    /// verified.
+    /// `true` while no other question was asked, and the run is on or was verified.
     fn is_needed(&self) -> bool {
-        let is_wanted = |session: Session| {
+        if self.folder.question().as_ref() != Some(self.question) {
+            return false;
+        }
+        self.session().is_some_and(|session| {
             (session.is_armed() && session.ulw.paused.is_none())
                 || session
                     .verdict
                     .is_some_and(|verdict| verdict.kind == VerdictKind::Verified)
-        };
-        self.folder.question().as_ref() == Some(self.question)
-            && self.session().is_some_and(is_wanted)
+        })
     }
 
     fn answer(
@@ -134,9 +133,9 @@ impl AskedProof<'_> {
             .ok()
     }
 
-    /// Waits for the baseline of checks; a pause may have ended the count.
+    /// Waits for the baseline, which a pause may have cut.
     fn finish_counting(&self, checks: &[Check], should_continue: impl FnMut() -> bool) {
-        // Without a process the answer says that nothing was counted.
+        // On failure the answer says that nothing was counted.
         let _ = count_rest(self.root, self.home, self.id, checks);
         wait_for_start(self.home, self.id, should_continue);
     }
@@ -147,7 +146,7 @@ impl AskedProof<'_> {
             .question
             .checks
             .iter()
-            .position(|known| *known == digest)?;
+            .position(|asked| *asked == digest)?;
         self.question.counts.get(place).copied().flatten()
     }
 
@@ -187,19 +186,18 @@ impl AskedProof<'_> {
                 .to_owned(),
             _ => String::new(),
         };
-        // Without any difference but in tests, they are run on one side alone.
+        // Where only tests differ, they run on one side alone.
         let is_other_side_same = proof.without == WithoutChange::Green;
-        let passes = |test: &&TestComparison| {
-            let passed = test.without == TestState::Passed
-                || (is_other_side_same && test.without == TestState::Unknown);
-            passed && test.with == TestState::Passed
-        };
-        // Differences from changed files that steer the check are told of those.
+        // Differences by changed judges are told with those.
         let unchanged = proof
             .tests
             .iter()
             .filter(|_| judged_by.is_empty())
-            .filter(passes)
+            .filter(|test| {
+                let passed = test.without == TestState::Passed
+                    || (is_other_side_same && test.without == TestState::Unknown);
+                passed && test.with == TestState::Passed
+            })
             .map(|test| test.name.as_str());
         let lost = LostTests::compare(&started.tests, &now).with_changed(&started.tests, unchanged);
         if lost.names_some_alone() {
@@ -217,8 +215,7 @@ impl AskedProof<'_> {
         }
     }
 
-    /// A note of files outside of the work that are other ones than at the start.
-    /// With the digest of how they are now.
+    /// Note of files outside of the work that changed since the start, and the digest of their states.
     fn changed_outside(&self, checks: &[Check], changed: &[String]) -> Option<(String, String)> {
         let then = outside_files_at_start(self.home, self.id)?;
         let now = outside_files(self.root, checks);
@@ -228,13 +225,12 @@ impl AskedProof<'_> {
             .iter()
             .map(|name| format!("{name}: {:?}", now.get(name)))
             .collect();
-        let note = || {
-            format!(
-                "changed outside of the work: {}",
-                list_names(&names, names.len())
-            )
-        };
-        (!names.is_empty()).then(|| (note(), hex_digest(states.join("\n").as_bytes())))
+        if names.is_empty() {
+            return None;
+        }
+        let listed = list_names(&names, names.len());
+        let note = format!("changed outside of the work: {listed}");
+        Some((note, hex_digest(states.join("\n").as_bytes())))
     }
 
     fn find_out(&self) -> Result<Vec<CheckCounterfactual>, ProofError> {
@@ -260,12 +256,16 @@ impl AskedProof<'_> {
                 .map(|repository| repository.tests.clone())
                 .unwrap_or_default(),
         );
-        let is_asked = |check: &&Check| {
-            self.question
-                .checks
-                .contains(&hex_digest(&check.definition()))
-        };
-        let checks: Vec<Check> = session.checks.iter().filter(is_asked).cloned().collect();
+        let checks: Vec<Check> = session
+            .checks
+            .iter()
+            .filter(|check| {
+                self.question
+                    .checks
+                    .contains(&hex_digest(&check.definition()))
+            })
+            .cloned()
+            .collect();
         let is_required =
             verification.prove == ProveMode::Require || checks.iter().any(|check| check.prove);
         let request = ProofRequest {
@@ -343,8 +343,12 @@ impl ProofWatcher for ClaimWatcher<'_> {
         comparisons: &[ClaimComparison],
     ) {
         const LATER: &str = "without the change it was not done in time";
-        let summarize =
-            |((check, with), comparison): ((&Check, &Result<SideOutcome, NamesProject>), _)| {
+        let answers = self
+            .checks
+            .iter()
+            .zip(with)
+            .zip(comparisons)
+            .map(|((check, with), comparison)| {
                 let proof = match with {
                     Ok(with) if !with.is_green() => {
                         CheckProof::not_green_with_change(&check.command, with)
@@ -353,15 +357,9 @@ impl ProofWatcher for ClaimWatcher<'_> {
                     Err(error) => CheckProof::not_run(&check.command, error.to_string()),
                 };
                 self.asked.summarize(check, &proof, comparison)
-            };
-        let found = self
-            .checks
-            .iter()
-            .zip(with)
-            .zip(comparisons)
-            .map(summarize)
+            })
             .collect();
-        let _ = self.asked.answer(Ok(found), false);
+        let _ = self.asked.answer(Ok(answers), false);
     }
 
     fn asks_old_tests(&mut self, check: &Check, with: &SideOutcome, proof: &CheckProof) -> bool {

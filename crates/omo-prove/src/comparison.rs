@@ -1,8 +1,6 @@
-//! Comparison of the two sides of a check: with the change, and without it.
+//! Comparison of the two sides of a check, with and without the change.
 //!
-//! A proof needs all of it established. A check that is red without the change proves the work only
-//! where a test says so that passes with it, or where it cannot be built for want of an item that
-//! the change defines.
+//! Red without the change proves the work by a test that passes with it, or by a missing item that the change defines.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,77 +13,64 @@ use serde::Serialize;
 use crate::failure::{Failure, FailureAnswer, MAX_LINES, NOT_RUN, count_tests, last_lines};
 use crate::side_outcome::SideOutcome;
 
-/// Result of a check with the change: `Green`, `Red` or `Unknown`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub enum WithChange {
-    /// Green.
     Green,
-    /// Red.
     Red,
-    /// Unknown. In JSON it counts as not green, and the reason says so.
+    /// Counts as not green in JSON, with a reason.
     #[serde(rename = "red")]
     Unknown,
 }
 
-/// `TestState` of one test on both sides.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct TestComparison {
-    /// Name, as its runner gives it.
+    /// Name by its runner.
     pub name: String,
-    /// State with the change.
     pub with: TestState,
-    /// State without the change.
     pub without: TestState,
 }
 
-/// State of a test on one side, such as `Passed`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub enum TestState {
-    /// Passed.
     Passed,
-    /// Failed.
     Failed,
-    /// Skipped.
     Skipped,
     /// Not there.
     Absent,
-    /// The runner did not name it.
+    /// Not named by the runner.
     Unknown,
 }
 
-/// Proof by a check, a row of `Proof`.
+/// A row of `Proof`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct CheckProof {
-    /// Command, such as `cargo test`.
+    /// Such as `cargo test`.
     pub run: String,
-    /// Result with the change.
     pub with: WithChange,
-    /// Result without the change.
     pub without: WithoutChange,
-    /// Reason, in one sentence.
+    /// In one sentence.
     pub reason: String,
-    /// Result with empty bodies: see `hollow`.
+    /// With empty bodies, see `hollow`.
     pub hollow: HollowAnswer,
-    /// The lines of output that say so.
+    /// Output that shows it.
     pub lines: Vec<String>,
-    /// Tests that are told apart by name: see `compare_tests`.
+    /// By name, see `compare_tests`.
     pub tests: Vec<TestComparison>,
 }
 
 impl CheckProof {
-    /// `true` where the check is green with the change, and its tests notice a missing one.
+    /// Green with the change, and a missing change is noticed.
     pub fn is_proved(&self) -> bool {
         self.with == WithChange::Green && self.without.shows_change(&self.hollow) == Some(true)
     }
 
-    /// `true` where a reader can rely on it that the check shows nothing.
+    /// `true` where the check certainly shows nothing.
     pub fn is_refuted(&self) -> bool {
         self.with == WithChange::Red || self.without.shows_change(&self.hollow) == Some(false)
     }
 
-    /// `CheckCounterfactual` for a verdict.
     pub fn summarize(&self, name: &str) -> CheckCounterfactual {
         let mut tests = TestChanges::default();
         let mut shows_nothing = Vec::new();
@@ -114,7 +99,7 @@ impl CheckProof {
         }
     }
 
-    /// Proof of a check that is not `WithChange::Green`: the other side says nothing then.
+    /// Not `WithChange::Green`: the other side says nothing.
     pub fn not_green_with_change(run: &str, with: &SideOutcome) -> Self {
         let is_told = with
             .end
@@ -136,7 +121,7 @@ impl CheckProof {
         }
     }
 
-    /// Proof of a check that could be run on neither side.
+    /// Runnable on neither side.
     pub fn not_run(run: &str, reason: String) -> Self {
         let (with, without) = (WithChange::Unknown, WithoutChange::Unknown);
         let hollow = HollowAnswer::default();
@@ -151,7 +136,7 @@ impl CheckProof {
         }
     }
 
-    /// Proof of a check that could not be tried without the change.
+    /// Not tried without the change.
     pub fn could_not_run(run: &str, with: &SideOutcome, reason: String) -> Self {
         Self {
             run: run.to_owned(),
@@ -164,7 +149,7 @@ impl CheckProof {
         }
     }
 
-    /// A check that did something else on its second run with the same files.
+    /// Another result on its second run with the same files.
     pub fn not_repeatable(
         run: &str,
         with: &SideOutcome,
@@ -187,19 +172,18 @@ impl CheckProof {
     }
 }
 
-/// Facts about the change for `compare_sides`.
+/// Input of `compare_sides` about the change.
 #[derive(Clone, Debug, Default)]
 pub struct ChangeFacts {
-    /// Words that stand only in the source code of now: definitions of the change, such as
-    /// `add_item`.
+    /// Words that only the source code of now has, such as `add_item`.
     pub defined: BTreeSet<String>,
-    /// A file with tests that are only there with the change, as a note names it.
+    /// File with tests that exist only with the change.
     pub unseparated_tests: Option<String>,
-    /// A file whose form without the change is not known, as a note names it.
+    /// File with an unknown form without the change.
     pub unknown_file: Option<String>,
 }
 
-/// `CheckProof` of a check that is green with the change, from its two `SideOutcome`s.
+/// For a check that is green with the change.
 pub fn compare_sides(
     run: &str,
     with: &SideOutcome,
@@ -215,11 +199,11 @@ pub fn compare_sides(
             .counts
             .is_none_or(|counts| counts.run == counts.failed)
     {
-        // No build, or no import of anything that was built.
+        // Neither a build nor an import of anything that was built.
         tests
             .iter_mut()
             .filter(|test| test.without == TestState::Unknown)
-            .for_each(|it| it.without = TestState::Absent);
+            .for_each(|test| test.without = TestState::Absent);
     }
     let hollow = HollowAnswer::default();
     CheckProof {
@@ -262,14 +246,16 @@ fn judge_without(
 }
 
 fn failing_names(tests: &[TestComparison]) -> impl Iterator<Item = &str> {
-    let fails = |test: &&TestComparison| {
-        test.without == TestState::Failed
-            && matches!(test.with, TestState::Passed | TestState::Unknown)
-    };
-    tests.iter().filter(fails).map(|test| test.name.as_str())
+    tests
+        .iter()
+        .filter(|test| {
+            test.without == TestState::Failed
+                && matches!(test.with, TestState::Passed | TestState::Unknown)
+        })
+        .map(|test| test.name.as_str())
 }
 
-/// Tests that fail on another side than the one with the change.
+/// Tests that fail on the other side only.
 pub(crate) fn find_failing(with: &SideOutcome, other: &SideOutcome) -> Vec<String> {
     failing_names(&compare_tests(with, Some(other)))
         .map(str::to_owned)
@@ -349,15 +335,23 @@ fn absent_words(tests: &[TestComparison]) -> String {
     }
 }
 
-/// `TestComparison` of both sides by name. A runner that names only failures leaves the others
-/// unknown.
+/// Tests of both sides by name; a runner that names only failures leaves the rest unknown.
 fn compare_tests(with: &SideOutcome, without: Option<&SideOutcome>) -> Vec<TestComparison> {
     let names: BTreeSet<&str> = [Some(with), without]
         .into_iter()
         .flatten()
         .flat_map(|side| side.report.iter().map(|(name, _)| name))
         .collect();
-    let state = |side: &SideOutcome, name: &str| match side.report.outcome(name) {
+    let compared = names.into_iter().map(|name| TestComparison {
+        name: name.to_owned(),
+        with: state(with, name),
+        without: without.map_or(TestState::Unknown, |side| state(side, name)),
+    });
+    compared.collect()
+}
+
+fn state(side: &SideOutcome, name: &str) -> TestState {
+    match side.report.outcome(name) {
         Some(TestOutcome::Passed) => TestState::Passed,
         Some(TestOutcome::Failed) => TestState::Failed,
         Some(TestOutcome::Skipped) => TestState::Skipped,
@@ -372,16 +366,10 @@ fn compare_tests(with: &SideOutcome, without: Option<&SideOutcome>) -> Vec<TestC
             TestState::Passed
         }
         None => TestState::Unknown,
-    };
-    let compared = names.into_iter().map(|name| TestComparison {
-        name: name.to_owned(),
-        with: state(with, name),
-        without: without.map_or(TestState::Unknown, |side| state(side, name)),
-    });
-    compared.collect()
+    }
 }
 
-/// A cargo that ran no more test programs after a failure: without `--no-fail-fast`.
+/// A cargo without `--no-fail-fast` that stopped after a failed test program.
 fn ended_early(side: &SideOutcome) -> bool {
     side.lines.iter().any(|line| {
         line.trim_start()
@@ -390,14 +378,13 @@ fn ended_early(side: &SideOutcome) -> bool {
 }
 
 fn names_program_of(side: &SideOutcome, name: &str) -> bool {
-    let program = |name: &str| name.split_once("::").map(|(program, _)| program.to_owned());
+    let program = name.split_once("::").map(|(program, _)| program);
     side.report
         .iter()
-        .any(|(known, _)| program(known) == program(name))
+        .any(|(other, _)| other.split_once("::").map(|(program, _)| program) == program)
 }
 
-/// Numbers of `TestComparison`s by their two states, for people: those that went from failing or
-/// absent to passing first.
+/// Number of tests by change of state, such as `failing to passing`.
 pub fn count_changes(tests: &[TestComparison]) -> BTreeMap<&'static str, usize> {
     let mut counts = BTreeMap::new();
     for test in tests {

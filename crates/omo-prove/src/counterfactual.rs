@@ -1,7 +1,6 @@
-//! The counterfactual run: the checks with the change, and without it.
+//! Counterfactual run: the checks with the change, and without it. Test files are those of now on both sides.
 //!
-//! What differs between the sides is what the change did to files that are no tests. A check that is red without the change
-//! is run once more on both sides: a test that goes by how often it was run, or by chance, is not taken for a proof.
+//! A check that is red without the change runs twice on both sides: chance is no proof.
 
 use std::fs;
 use std::path::Path;
@@ -10,7 +9,6 @@ use std::time::SystemTime;
 use omo_checks::baseline::make_repository;
 use omo_checks::set_up::set_up_worktree;
 use omo_checks::task_check::CheckLog;
-use omo_core::check::session_check::Check;
 use omo_git::base_comparison::{BaseChoice, BaseComparison, BaseContent, ScratchFolder};
 use omo_git::git_command::GitCalls;
 use serde::Serialize;
@@ -28,32 +26,28 @@ use crate::side_outcome::SideOutcome;
 use crate::side_runner::SideRunner;
 use crate::stored_files::StoredFiles;
 
-/// Maximum files of a copy that becomes a repository: git would read all of a larger one first.
+/// A larger copy does not become a repository, since git would read all of it first.
 const MAX_REPOSITORY_FILES: usize = 5_000;
 
-/// `CheckProof`s of a change.
 #[derive(Clone, Debug, Serialize)]
 pub struct Proof {
-    /// Commit that the change is compared with, or a tree.
+    /// Commit or tree that the change is compared with.
     pub base: String,
-    /// The checks, in order.
     pub checks: Vec<CheckProof>,
-    /// Further comparisons of each, where they are those of a claim or of a task.
     #[serde(skip)]
     pub comparisons: Vec<ClaimComparison>,
-    /// Notes on anything that could not be told apart, or was not there, in one line each.
+    /// Notes on what could not be told apart, one line each.
     pub notes: Vec<String>,
-    /// The files that differ, from the top of the project.
+    /// Changed files, from the top of the project.
     #[serde(skip)]
     pub changed: Vec<String>,
 }
 
-/// Runs the checks on both sides and compares them. Nothing is written to the project, its index or its branches, and
-/// nothing is left of the copies.
+/// Runs the checks on both sides. Writes nothing to the project, its index or its branches, and leaves no copy.
 ///
 /// # Errors
 ///
-/// There is nothing to compare with, the copies cannot be made, or it was ended.
+/// Nothing to compare with, no room for copies, or a cancellation.
 pub fn prove(request: &ProofRequest, watcher: &mut impl ProofWatcher) -> Result<Proof, ProofError> {
     let (time, calls) = (request.time, GitCalls::default());
     let name = folder_name(time);
@@ -78,11 +72,11 @@ pub fn prove(request: &ProofRequest, watcher: &mut impl ProofWatcher) -> Result<
         |path| change.content(path),
         || watcher.should_continue(),
     )?;
-    let of_base: Vec<&Path> = comparison
+    let base_paths: Vec<&Path> = comparison
         .changed_paths()
         .filter(|path| matches!(change.content(path), BaseContent::Base))
         .collect();
-    let stored = StoredFiles::restore(request, &comparison, &of_base, (&with, &without));
+    let stored = StoredFiles::restore(request, &comparison, &base_paths, (&with, &without));
     let stored = stored.map_err(|source| PrivateTreeError::File {
         path: without.clone(),
         source,
@@ -93,8 +87,8 @@ pub fn prove(request: &ProofRequest, watcher: &mut impl ProofWatcher) -> Result<
     let judges = has_judges
         .then(|| ChangedJudges::read(&comparison, &with, request, &change))
         .transpose()?;
-    let of_claim = judges.as_ref().filter(|_| is_claim);
-    let old_tests = of_claim
+    let claim_judges = judges.as_ref().filter(|_| is_claim);
+    let old_tests = claim_judges
         .map(|judges| judges.read_tests(&comparison, &with, request.tests))
         .transpose()?;
     let failing_tests = if is_claim {
@@ -111,11 +105,10 @@ pub fn prove(request: &ProofRequest, watcher: &mut impl ProofWatcher) -> Result<
     drop(comparison);
     trees.remove_scratch()?;
     let mut runner = SideRunner::new(request, project, trees);
-    let all = vec![true; request.checks.len()];
-    let run = |judges: &ChangedJudges| judges.run_checks(&mut runner, watcher, &all);
+    let every_check = vec![true; request.checks.len()];
     let mut with_old_judges = judges
         .as_ref()
-        .map(run)
+        .map(|judges| judges.run_checks(&mut runner, watcher, &every_check))
         .transpose()?
         .unwrap_or_default()
         .into_iter();
@@ -147,12 +140,12 @@ pub fn prove(request: &ProofRequest, watcher: &mut impl ProofWatcher) -> Result<
     }
     if let Some(old_tests) = &old_tests {
         let asked = request.checks.iter().zip(with_change.iter().zip(&checks));
-        let is_asked =
-            |(check, (with, proof)): (&Check, (&Result<SideOutcome, _>, &CheckProof))| {
+        let asked: Vec<bool> = asked
+            .map(|(check, (with, proof))| {
                 with.as_ref()
                     .is_ok_and(|with| with.is_green() && watcher.asks_old_tests(check, with, proof))
-            };
-        let asked: Vec<bool> = asked.map(is_asked).collect();
+            })
+            .collect();
         let outcomes = old_tests.run_checks(&mut runner, watcher, &asked)?;
         for (comparison, outcome) in comparisons.iter_mut().zip(outcomes) {
             if let Some(outcome) = outcome {
@@ -172,7 +165,7 @@ pub fn prove(request: &ProofRequest, watcher: &mut impl ProofWatcher) -> Result<
             watcher,
         )?);
     }
-    // A claim that is red and then green on the same files says so by itself, and costs no further runs.
+    // A claim that is red, then green on the same files shows itself as chance.
     let repeated = if is_claim { &[][..] } else { request.checks };
     for (check, (proof, with)) in repeated.iter().zip(checks.iter_mut().zip(&with_change)) {
         if let (true, Ok(with)) = (proof.without.is_red(), with)
@@ -190,7 +183,7 @@ pub fn prove(request: &ProofRequest, watcher: &mut impl ProofWatcher) -> Result<
         (&sides, &mut checks),
         watcher,
     ) {
-        // Other facts about a claim count.
+        // The other facts about a claim count.
         Err(ProofError::Cancelled) if is_claim => {}
         asked => asked?,
     }
@@ -210,7 +203,7 @@ fn folder_name(time: SystemTime) -> String {
     format!("{}-{}", std::process::id(), since.as_nanos())
 }
 
-/// Puts into both copies what a checkout lacks.
+/// Puts what a checkout lacks into both copies.
 fn install(
     request: &ProofRequest,
     comparison: &BaseComparison,
@@ -221,7 +214,7 @@ fn install(
     for side in [Side::Without, Side::With] {
         trees.activate(side)?;
         let active = trees.active_top();
-        // First: git would read all that is installed as well.
+        // Before packages are installed, which git would read as well.
         if comparison.file_count() <= MAX_REPOSITORY_FILES {
             make_repository(request.root, &active);
         }

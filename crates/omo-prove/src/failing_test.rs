@@ -1,5 +1,4 @@
-//! A test that has to fail, beside those of the project: where a check does not notice it, and would without the change,
-//! the work itself has turned off what judges it.
+//! A test that has to fail, beside those of the project: a check that misses it was turned off by the work itself.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -19,41 +18,39 @@ use crate::proof_request::{ProofError, ProofRequest, ProofWatcher};
 use crate::side_outcome::SideOutcome;
 use crate::side_runner::SideRunner;
 
-/// Part of the names of such tests, such as `test_omo_has_to_fail`.
+/// Part of its name, as in `test_omo_has_to_fail`.
 const MARK: &str = "omo_has_to_fail";
 const MAX_FILES: usize = 8;
 const MAX_BYTES: u64 = 1024 * 1024;
-/// Words with which code may reach a runner or end it. Any of them costs one more run, and no more.
+/// Words with which code may reach or end a runner. Any of them costs one more run.
 const WORDS: &str = "\
     assert expect unittest pytest exit atexit prototype process jest vitest testing macro_rules modules signal kill abort \
     builtins setattr globals TestCase globalThis test mocha chai sinon";
 
-/// `true` for a change that may have turned off what judges it, by its words.
+/// A change that may have turned off its judges, by its words.
 fn may_reach_runner(change: &Change) -> bool {
-    let words = |bytes: Option<&[u8]>| -> Vec<String> {
-        let text = String::from_utf8_lossy(bytes.unwrap_or_default()).into_owned();
-        let parts = text
-            .split(|char: char| !char.is_ascii_alphanumeric())
-            .map(str::to_owned);
-        let of_runner = |part: &String| {
+    change
+        .sources()
+        .any(|file| count_runner_words(file.now_bytes()) > count_runner_words(file.base_bytes()))
+}
+
+fn count_runner_words(bytes: Option<&[u8]>) -> usize {
+    String::from_utf8_lossy(bytes.unwrap_or_default())
+        .split(|char: char| !char.is_ascii_alphanumeric())
+        .filter(|part| {
             WORDS
                 .split_ascii_whitespace()
                 .any(|word| part.starts_with(word))
-        };
-        parts.filter(of_runner).collect()
-    };
-    change
-        .sources()
-        .any(|file| words(file.now_bytes()).len() > words(file.base_bytes()).len())
+        })
+        .count()
 }
 
-/// The files that may get such a test: those of tests, and those that the commands of checks name. None where the change
-/// brings nothing by which it may reach a runner.
+/// Files that may get such a test. None where the change cannot reach a runner.
 #[derive(Debug, Default)]
 pub(crate) struct FailingTests {
-    of_tests: Vec<PathBuf>,
+    test_files: Vec<PathBuf>,
     named: Vec<PathBuf>,
-    /// Scripts among the named ones that may end before they come to a test behind their text.
+    /// Named scripts that may exit before a test at their end.
     ending: BTreeSet<PathBuf>,
 }
 
@@ -72,42 +69,38 @@ impl FailingTests {
             .iter()
             .flat_map(|check| file_words(&check.command))
             .collect();
-        let select = |wanted: &dyn Fn(&str) -> bool| {
-            let paths = comparison
-                .present_paths()
-                .filter(|path| wanted(&comparison.name_in_project(path)));
-            paths.map(Path::to_owned).collect()
-        };
-        let mut of_tests: Vec<PathBuf> = select(&|name| request.tests.contains(name));
+        let mut test_files = Vec::new();
+        let mut named = Vec::new();
+        for path in comparison.present_paths() {
+            let name = comparison.name_in_project(path);
+            if request.tests.contains(&name) {
+                test_files.push(path.to_owned());
+            }
+            if is_named(&name, &words) {
+                named.push(path.to_owned());
+            }
+        }
         // Rust has tests beside the work.
-        let is_rust = |path: &&PathBuf| path.extension().is_some_and(|ending| ending == "rs");
-        of_tests.extend(
+        test_files.extend(
             change
                 .sources()
                 .map(|file| &file.path)
-                .filter(is_rust)
+                .filter(|path| path.extension().is_some_and(|ending| ending == "rs"))
                 .cloned(),
         );
-        let named: Vec<PathBuf> = select(&|name| is_named(name, &words));
-        let may_end = |path: &&PathBuf| {
-            let bytes = regular_file::read(&with.join(path), MAX_BYTES, Links::Refused)
-                .ok()
-                .flatten();
-            let text = String::from_utf8_lossy(bytes.as_deref().unwrap_or_default()).into_owned();
-            ["exit", "Exit", "kill"]
-                .iter()
-                .any(|word| text.contains(word))
-        };
-        let ending = named.iter().filter(may_end).cloned().collect();
+        let ending = named
+            .iter()
+            .filter(|path| may_end(&with.join(path)))
+            .cloned()
+            .collect();
         Self {
-            of_tests,
+            test_files,
             named,
             ending,
         }
     }
 
-    /// Asks a check that is green with the change, and not without it: a note where a test that has to fail is not
-    /// noticed.
+    /// Note where a check that is green with the change, and red without it, misses a test that has to fail.
     pub(crate) fn ask_check(
         &self,
         check: &Check,
@@ -117,7 +110,7 @@ impl FailingTests {
     ) -> Result<Option<String>, ProofError> {
         let names_tests = with.report.names_passed_tests();
         let paths: Vec<&PathBuf> = if names_tests {
-            self.of_tests.iter().collect()
+            self.test_files.iter().collect()
         } else {
             self.named
                 .iter()
@@ -148,6 +141,16 @@ impl FailingTests {
     }
 }
 
+fn may_end(script: &Path) -> bool {
+    let bytes = regular_file::read(script, MAX_BYTES, Links::Refused)
+        .ok()
+        .flatten();
+    let text = String::from_utf8_lossy(bytes.as_deref().unwrap_or_default());
+    ["exit", "Exit", "kill"]
+        .iter()
+        .any(|word| text.contains(word))
+}
+
 fn marked(outcome: &SideOutcome, wanted: TestOutcome) -> Vec<String> {
     let tests = outcome
         .report
@@ -156,7 +159,7 @@ fn marked(outcome: &SideOutcome, wanted: TestOutcome) -> Vec<String> {
     tests.map(|(name, _)| name.to_owned()).collect()
 }
 
-/// Runs a check with such tests in files of a side; `None` where none could be put there.
+/// Runs a check with such tests in the files of a side; `None` where none could be added.
 fn run_with_failing_test(
     check: &Check,
     paths: &[&PathBuf],
@@ -185,8 +188,7 @@ fn run_with_failing_test(
     Ok(outcome)
 }
 
-/// A file of a copy: its path, its text, and that with a test that has to fail. None behind a link, which may lead out of
-/// the copy.
+/// Path, text and text with the test of a file in a copy; none behind a link, which may lead out of the copy.
 fn read_with_failing_test(real_top: &Path, path: &Path) -> Option<(PathBuf, String, String)> {
     let path = real_top.join(path);
     let bytes = regular_file::read(&path, MAX_BYTES, Links::Refused)
@@ -206,19 +208,17 @@ fn write(path: &Path, text: &str) -> Result<(), PrivateTreeError> {
     })
 }
 
-/// The text of a file of tests with some more, which fail by the means that its own tests have.
+/// Text of a test file with one more test, which fails by the means of the others.
 fn with_failing_test(path: &Path, text: &str) -> Option<String> {
-    let with = |more: String| Some(format!("{text}\n{more}"));
     match path.extension()?.to_str()? {
         "py" => {
-            let has_functions = || text.lines().any(|line| line.starts_with("def test"));
             let more = if text.contains("TestCase") {
                 format!(
                     "\nclass OmoHasToFail(__import__('unittest').TestCase):\n    \
                      def test_{MARK}_equal(self): self.assertEqual(1, 2)\n    \
                      def test_{MARK}_true(self): self.assertTrue(False)\n"
                 )
-            } else if has_functions() {
+            } else if text.lines().any(|line| line.starts_with("def test")) {
                 format!("\ndef test_{MARK}():\n    assert 1 == 2\n")
             } else {
                 text.contains("assert ")
@@ -228,8 +228,9 @@ fn with_failing_test(path: &Path, text: &str) -> Option<String> {
             let (above, below) = text.split_at_checked(at)?;
             Some(format!("{above}\n{more}{below}"))
         }
-        "js" | "mjs" | "cjs" | "ts" | "mts" | "cts" | "jsx" | "tsx" => with(format!(
-            "{{ const means = typeof expect === 'function' ? {{ expect: () => expect(1).toBe(2) }} \
+        "js" | "mjs" | "cjs" | "ts" | "mts" | "cts" | "jsx" | "tsx" => Some(format!(
+            "{text}\n\
+{{ const means = typeof expect === 'function' ? {{ expect: () => expect(1).toBe(2) }} \
              : typeof assert === 'undefined' ? {{}} \
              : Object.fromEntries(['equal', 'strictEqual', 'deepEqual', 'deepStrictEqual'].map((m) => [m, () => assert[m](1, 2)])); \
              for (const [name, fails] of Object.entries(means)) {{ \
@@ -237,11 +238,11 @@ fn with_failing_test(path: &Path, text: &str) -> Option<String> {
              else if (typeof it === 'function') it('{MARK} ' + name, () => fails()); else fails(); }} \
              if (Object.keys(means).length === 0) throw new Error('{MARK}'); }}\n"
         )),
-        "rs" if text.contains("#[test]") => with(format!(
-            "#[test]\nfn {MARK}_equal() {{\n    assert_eq!(1, 2);\n}}\n#[test]\nfn {MARK}_true() {{\n    assert!(1 == 2);\n}}\n"
+        "rs" if text.contains("#[test]") => Some(format!(
+            "{text}\n#[test]\nfn {MARK}_equal() {{\n    assert_eq!(1, 2);\n}}\n#[test]\nfn {MARK}_true() {{\n    assert!(1 == 2);\n}}\n"
         )),
-        "go" if text.contains("*testing.T)") => with(format!(
-            "func Test_{MARK}(t *testing.T) {{\n\tt.Error(\"{MARK}\")\n}}\n"
+        "go" if text.contains("*testing.T)") => Some(format!(
+            "{text}\nfunc Test_{MARK}(t *testing.T) {{\n\tt.Error(\"{MARK}\")\n}}\n"
         )),
         _ => None,
     }

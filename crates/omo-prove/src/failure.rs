@@ -1,8 +1,6 @@
-//! Meaning of a check that is not green: tests that fail, an item that is missing, or nothing.
+//! Meaning of a check that is not green: failed tests, a missing item, or nothing.
 //!
-//! A failure for any other reason - a command that could not be run, a time-out, a set-up that is
-//! broken - shows nothing about the tested code. One rule for both callers: the comparison of two
-//! sides, and tests that are written first.
+//! A command that could not run, a time-out or a broken set-up shows nothing about the code.
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -14,97 +12,79 @@ use omo_core::check::test_runner::{LineSplitter, TestOutputReader};
 use omo_core::text::sanitize;
 use regex::Regex;
 
-use crate::missing_item::{MissingItem, find_missing_items, find_other_missing_items};
+use crate::missing_item::{find_missing_items, find_other_missing_items};
 use crate::side_outcome::SideOutcome;
 
-/// At most so many lines of an output explain an answer.
+/// Maximum lines of output that explain an answer.
 pub(crate) const MAX_LINES: usize = 5;
 const MAX_LINE_CHARS: usize = 160;
 /// Exit statuses of a shell that could not run its command.
 pub(crate) const NOT_RUN: [i32; 2] = [126, 127];
-/// Exit statuses of a shell whose command was ended by a signal.
+/// Exit statuses of a shell after a signal.
 const SIGNALLED: std::ops::RangeInclusive<i32> = 129..=159;
 
-/// Summary of failed tests, without those that could not be loaded.
+/// Summary of failed tests without files that could not be loaded.
 static FAILED_TESTS: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(r"\b([1-9][0-9]*) failed\b|\bfailures=([1-9][0-9]*)|\bfail ([1-9][0-9]*)\b").ok()
 });
 
 pub(crate) struct Failure<'a> {
-    /// Command of the check.
     pub run: &'a str,
-    /// `SideOutcome` of the check.
     pub side: &'a SideOutcome,
-    /// Words for the side.
     pub side_words: &'a str,
-    /// The tests that fail.
+    /// Names of failed tests.
     pub failing: &'a [&'a str],
-    /// Words for absent tests, behind those that fail.
+    /// Words for absent tests, behind the failed ones.
     pub absent_words: String,
-    /// A test runner, which counts the tests that it gets to.
+    /// A test runner, which counts tests.
     pub is_runner: bool,
-    /// A missing item counts in every language, without the question whether a change defines it.
+    /// A missing item counts in every language, defined by the change or not.
     pub reads_other_languages: bool,
-    /// Doubt about any failure but a missing item: it could have another reason than the tested
-    /// code.
+    /// Another possible reason of any failure but a missing item.
     pub doubt: Option<String>,
 }
 
-/// Worth of a failure.
 pub(crate) enum FailureAnswer {
-    /// Absent or different tested code.
+    /// Absent or different code under test.
     Red {
-        /// Reason, in one sentence.
         reason: String,
-        /// The lines of output that say so.
         lines: Vec<String>,
-        /// Only the exit status says it.
+        /// Shown by the exit status alone.
         is_by_status: bool,
     },
-    /// An item that it needs is missing: a test that checks nothing could not pass either.
-    NotBuilt {
-        /// Reason, in one sentence.
-        reason: String,
-        /// The line of output that says so.
-        lines: Vec<String>,
-    },
+    /// Missing item: an empty test could not pass either.
+    NotBuilt { reason: String, lines: Vec<String> },
     /// Any reason is possible.
-    Unknown {
-        /// Reason, in one sentence.
-        reason: String,
-    },
+    Unknown { reason: String },
 }
 
 impl Failure<'_> {
-    /// Judges it; `is_expected` says of an item that is missing whether it may be.
+    /// Judges it; `is_expected` tells if a missing item may be missing.
     pub(crate) fn judge(&self, is_expected: impl Fn(&str) -> bool) -> FailureAnswer {
         let (side, words) = (self.side, self.side_words);
-        let unknown = |reason: String| FailureAnswer::Unknown { reason };
         let status = match &side.end {
             CheckEnd::Exited(status) => *status,
             CheckEnd::Killed(signal) => {
-                return unknown(format!("{words} it was ended by signal {signal}"));
+                return unknown_answer(format!("{words} it was ended by signal {signal}"));
             }
             CheckEnd::TimedOut(seconds) => {
-                return unknown(format!("{words} it did not end within {seconds} s"));
+                return unknown_answer(format!("{words} it did not end within {seconds} s"));
             }
             CheckEnd::NotStarted(why) => {
-                return unknown(format!("{words} it could not be started: {why}"));
+                return unknown_answer(format!("{words} it could not be started: {why}"));
             }
         };
         let mut missing = find_missing_items(&side.lines);
         if self.reads_other_languages {
             missing.extend(find_other_missing_items(&side.lines));
         }
-        // A module in the command itself is what the check runs, and no need of it.
-        let is_asked_for = |item: &&MissingItem| {
-            item.module
-                .as_ref()
-                .is_some_and(|module| self.asks_for(module))
-        };
+        // A module in the command itself is what the check runs, not a need of it.
         let explained: Vec<_> = missing
             .iter()
-            .filter(|item| is_expected(&item.name) && !is_asked_for(item))
+            .filter(|item| {
+                let module = item.module.as_ref();
+                is_expected(&item.name) && !module.is_some_and(|module| self.asks_for(module))
+            })
             .collect();
         let not_built = explained.first().map(|first| {
             let names: BTreeSet<String> = explained
@@ -123,7 +103,7 @@ impl Failure<'_> {
             }
         });
         if !self.failing.is_empty() && self.doubt.is_none() {
-            // In a language without a build, a test that needs a name fails for want of it.
+            // Without a build, a test fails for want of a name that it needs.
             if let (Some(not_built), false) =
                 (not_built, side.lines.iter().any(|line| is_assertion(line)))
             {
@@ -138,18 +118,18 @@ impl Failure<'_> {
             };
         }
         if NOT_RUN.contains(&status) {
-            return unknown(format!(
+            return unknown_answer(format!(
                 "{words} its command could not be run (exit status {status})"
             ));
         }
         if SIGNALLED.contains(&status) {
-            return unknown(format!(
+            return unknown_answer(format!(
                 "{words} its command was ended by signal {}",
                 status - 128
             ));
         }
         if side.verdict == CheckVerdict::NothingRan {
-            return unknown(format!("{words} no test was run"));
+            return unknown_answer(format!("{words} no test was run"));
         }
         let is_build = !missing.is_empty() || side.lines.iter().any(|line| is_build_failure(line));
         if let (false, Some(count)) = (is_build || self.doubt.is_some(), self.unnamed_failures()) {
@@ -164,7 +144,7 @@ impl Failure<'_> {
             return not_built;
         }
         if let Some(doubt) = &self.doubt {
-            return unknown(doubt.clone());
+            return unknown_answer(doubt.clone());
         }
         if self.is_runner || is_build {
             let what = if words == "without the change" {
@@ -172,7 +152,7 @@ impl Failure<'_> {
             } else {
                 "that is missing"
             };
-            return unknown(format!(
+            return unknown_answer(format!(
                 "it ends before its tests {words}, and names nothing {what} (exit status {status})"
             ));
         }
@@ -189,8 +169,10 @@ impl Failure<'_> {
 
     /// A command that names a module, or one within it.
     fn asks_for(&self, module: &str) -> bool {
-        let is_end = |char: char| char.is_whitespace() || "'\"`;|&=()".contains(char);
-        let mut words = self.run.split(is_end).filter(|word| !word.is_empty());
+        let mut words = self
+            .run
+            .split(|char: char| char.is_whitespace() || "'\"`;|&=()".contains(char))
+            .filter(|word| !word.is_empty());
         words.any(|word| {
             let inner = word.strip_prefix(module);
             let is_named =
@@ -203,33 +185,36 @@ impl Failure<'_> {
         })
     }
 
-    /// Number of failed tests in a summary without their names: only the end of the output was
-    /// printed.
+    /// Number of failed tests in a summary without names, at the printed end of an output.
     fn unnamed_failures(&self) -> Option<usize> {
         if self.side.report.iter().next().is_some() {
             return None;
         }
         // A file that could not be loaded is no test.
-        let is_of_files =
-            |line: &str| line.starts_with("Test Files") || line.starts_with("Test Suites");
-        let mut lines = self
-            .side
-            .lines
+        let mut lines = self.side.lines.iter().map(|line| line.trim_start());
+        let captures = lines.find_map(|line| {
+            let counts_files = line.starts_with("Test Files") || line.starts_with("Test Suites");
+            FAILED_TESTS
+                .as_ref()?
+                .captures(line)
+                .filter(|_| !counts_files)
+        })?;
+        captures
             .iter()
-            .map(|line| line.trim_start())
-            .filter(|line| !is_of_files(line));
-        let found = lines.find_map(|line| FAILED_TESTS.as_ref()?.captures(line))?;
-        found.iter().skip(1).flatten().next()?.as_str().parse().ok()
+            .skip(1)
+            .flatten()
+            .next()?
+            .as_str()
+            .parse()
+            .ok()
     }
 }
 
-/// Judges tests that were written before what they test, in the files as they are then: those are the side without the
-/// change. `outcome` is that of a check that ended with a failure of its own. Gives why it is red, where more than its exit
-/// status says so.
+/// Reason for which tests that were written first are red, where more than the exit status shows it.
 ///
 /// # Errors
 ///
-/// The failure could have another reason than that what is tested is not there; which.
+/// Failure that may have another reason than the missing code under test.
 pub fn judge_tests_first(
     check: &TaskCheck,
     is_runner: bool,
@@ -281,11 +266,14 @@ pub fn judge_tests_first(
     }
 }
 
+fn unknown_answer(reason: String) -> FailureAnswer {
+    FailureAnswer::Unknown { reason }
+}
+
 pub(crate) fn count_tests(count: usize, one: &str, more: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { more })
 }
 
-/// Line of a failed assertion.
 fn is_assertion(line: &str) -> bool {
     let line = line.trim_start();
     [
@@ -298,10 +286,10 @@ fn is_assertion(line: &str) -> bool {
     .any(|word| line.contains(word))
         || line
             .strip_prefix('E')
-            .is_some_and(|said| said.trim_start().starts_with("assert "))
+            .is_some_and(|message| message.trim_start().starts_with("assert "))
 }
 
-/// Words of a tool that could not build, or could not load, the tested code.
+/// Message of a tool that could not build or load the code under test.
 pub(crate) fn is_build_failure(line: &str) -> bool {
     let line = line.trim_start();
     line.starts_with("error[E")
@@ -320,26 +308,23 @@ pub(crate) fn is_build_failure(line: &str) -> bool {
 }
 
 fn lines_about(side: &SideOutcome, tests: &[&str]) -> Vec<String> {
-    let last = |name: &str| {
-        name.rsplit([':', '.', '>', ' ', '/'])
-            .next()
-            .unwrap_or(name)
-            .to_owned()
-    };
-    let names: Vec<String> = tests
+    let names: Vec<&str> = tests
         .iter()
         .take(MAX_LINES)
-        .map(|test| last(test))
+        .map(|test| {
+            test.rsplit([':', '.', '>', ' ', '/'])
+                .next()
+                .unwrap_or(test)
+        })
         .collect();
-    let says = |line: &&String| {
-        names
-            .iter()
-            .any(|name| !name.is_empty() && line.contains(name.as_str()))
-    };
     let lines: Vec<String> = side
         .lines
         .iter()
-        .filter(says)
+        .filter(|line| {
+            names
+                .iter()
+                .any(|name| !name.is_empty() && line.contains(name))
+        })
         .take(MAX_LINES)
         .map(|line| sanitize(line.trim(), MAX_LINE_CHARS))
         .collect();
@@ -351,8 +336,11 @@ fn lines_about(side: &SideOutcome, tests: &[&str]) -> Vec<String> {
 }
 
 pub(crate) fn last_lines(side: &SideOutcome) -> Vec<String> {
-    let says = |line: &&String| line.chars().any(char::is_alphanumeric);
-    let lines: Vec<&String> = side.lines.iter().filter(says).collect();
+    let lines: Vec<&String> = side
+        .lines
+        .iter()
+        .filter(|line| line.chars().any(char::is_alphanumeric))
+        .collect();
     let from = lines.len().saturating_sub(MAX_LINES);
     lines
         .iter()

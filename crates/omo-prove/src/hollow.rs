@@ -1,8 +1,6 @@
-//! The hollow run: the functions that a change added or altered get an empty body in the copy with the change. A check
-//! that is green there all the same shows nothing about them.
+//! Hollow run: added and altered functions get an empty body. A check that stays green shows nothing about them.
 //!
-//! A body is emptied by an error that is thrown before its first statement. The rest of it stays: what it needs for its
-//! types, its imports and its kind is what it was, and it builds.
+//! An error before the first statement empties a body, so types, imports and kind stay and it builds.
 
 mod go;
 mod rust;
@@ -45,7 +43,6 @@ enum Language {
     Go,
     Rust,
     Python,
-    /// And TypeScript.
     JavaScript,
 }
 
@@ -64,14 +61,14 @@ impl Language {
 #[derive(Clone, Copy, Debug)]
 struct Wish {
     limit: usize,
-    /// New functions alone, without altered ones.
+    /// Without altered functions.
     only_new: bool,
 }
 
 #[derive(Clone, Copy, Debug, Serialize)]
 struct Source<'a> {
     path: &'a Path,
-    /// Text at the base; `None` for a new file.
+    /// `None` for a new file.
     base: Option<&'a str>,
     now: &'a str,
 }
@@ -85,12 +82,12 @@ struct Hollowed {
 
 struct Function {
     name: String,
-    /// The tokens of its body: comments and spaces do not count.
+    /// Tokens, without comments and spaces.
     body: String,
     begin: usize,
 }
 
-/// Empties those that differ from the functions before, by what stands before their first statement then.
+/// Empties the functions that differ from those before.
 fn empty_changed(
     now: &str,
     before: &[Function],
@@ -99,10 +96,10 @@ fn empty_changed(
     wish: Wish,
 ) -> Result<Hollowed, NotHollow> {
     functions.retain(|function| {
-        let is_same = |old: &Function| {
-            old.name == function.name && (wish.only_new || old.body == function.body)
-        };
-        !before.iter().any(is_same)
+        let is_known = before
+            .iter()
+            .any(|old| old.name == function.name && (wish.only_new || old.body == function.body));
+        !is_known
     });
     if functions.is_empty() {
         return Err(NotHollow::NoFunction);
@@ -127,7 +124,7 @@ fn empty_changed(
     })
 }
 
-/// Reason for which the functions of a file stay as they are.
+/// Reason for which the functions of a file stay.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 enum NotHollow {
     #[error("it cannot be parsed")]
@@ -155,7 +152,7 @@ struct HollowChange {
     texts: BTreeMap<PathBuf, String>,
     functions: Vec<String>,
     left_out: usize,
-    /// Reason for which the first file of others could not be emptied.
+    /// Reason for the first file that could not be emptied.
     problem: Option<String>,
 }
 
@@ -185,16 +182,18 @@ impl HollowChange {
     }
 
     fn files(&self, change: &Change) -> Vec<ChangedFile> {
-        let emptied = |file: &ChangedFile| {
-            let mut now = file.now.clone()?;
-            now.bytes = self.texts.get(&file.path)?.clone().into_bytes();
-            Some(ChangedFile {
-                path: file.path.clone(),
-                base: None,
-                now: Some(now),
+        change
+            .sources()
+            .filter_map(|file| {
+                let mut now = file.now.clone()?;
+                now.bytes = self.texts.get(&file.path)?.clone().into_bytes();
+                Some(ChangedFile {
+                    path: file.path.clone(),
+                    base: None,
+                    now: Some(now),
+                })
             })
-        };
-        change.sources().filter_map(emptied).collect()
+            .collect()
     }
 
     /// Empties added functions and, unless `only_new`, altered ones.
@@ -205,7 +204,7 @@ impl HollowChange {
         watcher: &mut impl ProofWatcher,
     ) -> Result<Self, ProofError> {
         let mut hollow = Self::default();
-        let (mut of_python, mut of_javascript) = (Vec::new(), Vec::new());
+        let (mut python, mut javascript) = (Vec::new(), Vec::new());
         for file in change.sources() {
             let (Some(language), Some(now)) = (Language::of(&file.path), file.now_bytes()) else {
                 continue;
@@ -229,14 +228,11 @@ impl HollowChange {
                 Language::Rust => {
                     hollow.add(&file.path, rust::hollow(base, now, hollow.wish(only_new)));
                 }
-                Language::Python => of_python.push(source),
-                Language::JavaScript => of_javascript.push(source),
+                Language::Python => python.push(source),
+                Language::JavaScript => javascript.push(source),
             }
         }
-        for (language, sources) in [
-            (&script::PYTHON, of_python),
-            (&script::JAVASCRIPT, of_javascript),
-        ] {
+        for (language, sources) in [(&script::PYTHON, python), (&script::JAVASCRIPT, javascript)] {
             for (path, result) in
                 script::hollow(language, &sources, hollow.wish(only_new), runner, watcher)?
             {
@@ -247,8 +243,7 @@ impl HollowChange {
     }
 }
 
-/// Asks each check that is green with the change, and wanted, what it says with empty bodies. Afterwards the copy with the
-/// change is of no further use.
+/// Runs wanted checks that are green with the change with empty bodies, which ends the use of that copy.
 pub(crate) fn ask_checks(
     wanted: HollowChecks,
     change: &Change,
@@ -259,7 +254,7 @@ pub(crate) fn ask_checks(
     if !proofs.iter().any(|proof| wanted.contain(proof)) {
         return Ok(());
     }
-    // Tests of old that run what was altered would hide that none runs what is missing without the change.
+    // Old tests that run what was altered would hide that none runs what is new.
     let only_new = proofs
         .iter()
         .any(|proof| wanted.contain(proof) && proof.without == WithoutChange::NotBuilt);
@@ -278,7 +273,7 @@ pub(crate) fn ask_checks(
             .for_each(|proof| proof.hollow = answer.clone());
         return Ok(());
     }
-    // Caches of modules tell files apart by their size and the second of their time.
+    // Module caches compare size and the second of the time.
     let later = env::file_time() + Duration::from_secs(2);
     write_versions(
         &runner.top_of(Side::With)?,
@@ -304,7 +299,7 @@ pub(crate) fn ask_checks(
     Ok(())
 }
 
-/// Answer of a check with empty bodies. Its exit status alone says nothing: a formatter finds fault with them as well.
+/// The exit status alone says nothing: a formatter faults empty bodies as well.
 fn judge(
     run: &str,
     with: &SideOutcome,

@@ -1,6 +1,4 @@
-//! Installed packages of a project, which are no part of it: copied once for both sides, never
-//! shared with the project, since a check may write there. On a file system that can, a copy shares
-//! the blocks of a file until one of the two is written.
+//! Installed packages: copied once for both sides, never shared with the project, since a check may write there.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -8,21 +6,22 @@ use std::path::{Path, PathBuf};
 use omo_git::file_copier::{CopyError, CopyKind, CopyOptions, FileCopier};
 use omo_git::made_folders::INSTALLED;
 
-/// Ignored paths with installed packages, such as `node_modules`.
 pub(crate) fn installed_folders(ignored: Vec<PathBuf>) -> BTreeSet<PathBuf> {
-    let is_installed = |path: &PathBuf| {
-        path.file_name()
-            .and_then(|name| name.to_str())
-            .is_some_and(|name| INSTALLED.contains(&name))
-    };
-    ignored.into_iter().filter(is_installed).collect()
+    ignored
+        .into_iter()
+        .filter(|path| {
+            path.file_name()
+                .and_then(|name| name.to_str())
+                .is_some_and(|name| INSTALLED.contains(&name))
+        })
+        .collect()
 }
 
-/// Copies what is installed at the ignored paths of a project into another work tree of it.
+/// Copies installed packages at ignored paths into another work tree.
 ///
 /// # Errors
 ///
-/// It is too large, cannot be read or written, or was cancelled.
+/// Too large, unreadable, not writable, or cancelled.
 pub fn copy_installed(
     from: &Path,
     to: &Path,
@@ -32,19 +31,17 @@ pub fn copy_installed(
     copy_paths((from, to), &installed_folders(ignored), should_continue)
 }
 
-/// Copies from one top to another, where what is there already stays. What says in a text where the project is says in the
-/// copy where that is.
+/// Copies what is not there yet. Texts that name the project's path name that of the copy then.
 pub(crate) fn copy_paths<'p>(
     (from, to): (&Path, &Path),
     paths: impl IntoIterator<Item = &'p PathBuf>,
     mut should_continue: impl FnMut() -> bool,
 ) -> Result<(), CopyError> {
-    let all = CopyOptions::all(CopyKind::Installed(from, to));
     let options = CopyOptions {
         max_files: 300_000,
         max_bytes: 4 * 1024 * 1024 * 1024,
         max_depth: 128,
-        ..all
+        ..CopyOptions::all(CopyKind::Installed(from, to))
     };
     let mut copier = FileCopier::open(from, &[to], options)?;
     paths

@@ -1,9 +1,6 @@
-//! Proofs of changes: a check that is green with the change, and red without it.
+//! Proofs of changes: a check that is green with the change, and red without it. See `docs/proof.md`.
 //!
-//! Both sides are run in private copies of the project. The side without the change has every file
-//! as it was at the base, except for the test files, which are those of now. The decision is pure
-//! ([`comparison`]); the copies and the checks are at the edge ([`private_tree`],
-//! [`counterfactual`]). docs/proof.md explains it.
+//! Both sides run in private copies ([`private_tree`], [`counterfactual`]) with the test files of now.
 
 mod added_dependencies;
 mod change;

@@ -1,8 +1,4 @@
-//! Missing items of a build or an import: names that a change introduces and that are not there
-//! without it.
-//!
-//! A check that cannot even build without the change fails for a reason of its own. It counts only
-//! where the tool names the missing item, and the change defines it.
+//! `MissingItem` of a build or an import without the change. It counts if a tool names it and the change defines it.
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -12,20 +8,19 @@ use regex::Regex;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct MissingItem {
-    /// Last name: of `a::b::c` it is `c`, of a module's path the file's stem.
+    /// Last name: `c` of `a::b::c`, the stem of a module's path.
     pub name: String,
-    /// The whole of it, where it is a module that is loaded by its path.
+    /// Module as loaded, in full.
     pub module: Option<String>,
-    /// The line that says so, made harmless.
     pub line: String,
 }
 
 const MAX_ITEMS: usize = 200;
 const MAX_LINE_CHARS: usize = 160;
-/// Maximum bytes of a line of source code: a longer one defines nothing that a person wrote.
+/// A longer line of source code defines nothing that a person wrote.
 const MAX_SOURCE_LINE_BYTES: usize = 2_000;
 
-/// Messages of tools about a missing item, which is the named group.
+/// Messages about a missing item, which is the named group.
 const PATTERNS: [&str; 9] = [
     // rustc
     r"cannot find (?:[a-z]+,? )+?`(?P<item>[^`]+)`",
@@ -42,7 +37,7 @@ const PATTERNS: [&str; 9] = [
     r"has no exported member(?: named)? '(?P<item>[^']+)'|Property '(?P<property>[^']+)' does not exist on type|(?P<call>[\w$.]+) is not a (?:function|constructor)",
 ];
 
-/// [`PATTERNS`] for languages whose source code is not read: their definitions are not known.
+/// [`PATTERNS`] of languages whose definitions are not read.
 const OTHER_PATTERNS: [&str; 6] = [
     // Java and Kotlin
     r"symbol: +(?:class|method|variable|interface) (?P<item>\w+)|error: package (?P<package>[\w.]+) does not exist",
@@ -72,7 +67,6 @@ static OTHER_READERS: Readers = LazyLock::new(|| {
         .collect()
 });
 
-/// Items that an output says are missing, by [`PATTERNS`].
 pub(crate) fn find_missing_items(lines: &[String]) -> Vec<MissingItem> {
     read_missing_items(lines, &READERS)
 }
@@ -84,15 +78,15 @@ pub(crate) fn find_other_missing_items(lines: &[String]) -> Vec<MissingItem> {
 fn read_missing_items(lines: &[String], readers: &[Regex]) -> Vec<MissingItem> {
     let mut items = Vec::new();
     for line in lines {
-        for found in readers.iter().flat_map(|reader| reader.captures_iter(line)) {
-            let named = found
+        for captures in readers.iter().flat_map(|reader| reader.captures_iter(line)) {
+            let named = captures
                 .iter()
                 .skip(1)
                 .flatten()
                 .next()
                 .map(|item| last_name(item.as_str()));
             if let Some(name) = named.filter(|name| !name.is_empty()) {
-                let module = found
+                let module = captures
                     .name("module")
                     .map(|module| module.as_str().to_owned());
                 items.push(MissingItem {
@@ -124,8 +118,7 @@ fn last_name(path: &str) -> String {
         .to_owned()
 }
 
-/// Definitions of a name, in the languages whose runners are known: by a keyword, as a field or a
-/// key, as a variant, as a method, by an assignment, in a list of exports, as a field of Go.
+/// Definitions in order: keyword, field or key, variant, method, assignment, list of exports, field of Go.
 const DEFINITIONS: [&str; 7] = [
     r"\b(?:fn|struct|enum|trait|mod|type|const|static|union|macro_rules!|def|class|func|function|let|var|interface|namespace)[ \t]+(?:\([^()]*\)[ \t]*|mut[ \t]+)?\*?[ \t]*(?P<name>[\w$]+)",
     r"^[ \t]*(?:pub(?:\([^()]*\))?[ \t]+)?(?P<name>[\w$]+)\??[ \t]*:(?:[^:]|$)",
@@ -143,7 +136,7 @@ static DEFINERS: LazyLock<Vec<Regex>> = LazyLock::new(|| {
         .collect()
 });
 
-/// The names that source code defines, as far as its lines show that. What a comment or an import names is not defined.
+/// Names that source code defines, by its lines; comments and imports define nothing.
 pub(crate) fn add_definitions(text: &str, names: &mut BTreeSet<String>) {
     const NOT_DEFINING: [&str; 8] = ["//", "#!", "# ", "*", "/*", "use ", "import ", "from "];
     for line in text
@@ -154,11 +147,11 @@ pub(crate) fn add_definitions(text: &str, names: &mut BTreeSet<String>) {
         if NOT_DEFINING.iter().any(|mark| start.starts_with(mark)) {
             continue;
         }
-        for found in DEFINERS
+        for captures in DEFINERS
             .iter()
             .flat_map(|definer| definer.captures_iter(line))
         {
-            let group = found.name("name").or_else(|| found.name("names"));
+            let group = captures.name("name").or_else(|| captures.name("names"));
             add_words(group.map_or("", |group| group.as_str()), names);
         }
     }

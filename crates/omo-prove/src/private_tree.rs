@@ -1,6 +1,4 @@
-//! The two copies of a project that checks are compared in. While a check runs in one of them, it lies at the same path as
-//! the other one did, with files of the same time and a folder for temporary files of its own: nothing around a test
-//! tells it which side it is on.
+//! `PrivateTrees`: two copies of a project, both run at one path with equal file times: no test sees its side.
 
 use std::fs;
 use std::io;
@@ -10,28 +8,27 @@ use std::time::Duration;
 use omo_state::files::folder::{FolderError, GuardedFolder};
 use omo_state::files::lock::{LockError, StateLock};
 
-/// Parent of the copies in the user's own folder.
+/// Below the user's own folder.
 const PARTS: [&str; 2] = ["omo", "proofs"];
-/// Held as long as they are in use.
+/// Held while the copies are in use.
 const LOCK: &str = "alive.lock";
-/// Held while one is made, and those are removed that were left.
+/// Held while copies are made and abandoned ones removed.
 const CREATING_LOCK: &str = "creating.lock";
 const CREATING_PATIENCE: Duration = Duration::from_secs(60);
-/// The side that checks run in at the moment.
+/// Folder of the side that checks run in.
 const ACTIVE: &str = "active";
-/// The other one meanwhile, whichever it is.
+/// Folder of the other side.
 const WAITING: &str = "waiting";
 const MOVING: &str = "moving";
 const PROJECT: &str = "project";
 const TEMPORARY: &str = "tmp";
 const SCRATCH: &str = "scratch";
 
-/// Side of a copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Side {
-    /// The files as they are now.
+    /// Files as they are now.
     With,
-    /// The files as they were, with the test files of now.
+    /// Files as they were, with the test files of now.
     Without,
 }
 
@@ -44,32 +41,23 @@ impl Side {
     }
 }
 
-/// Failure to make `PrivateTrees`.
 #[derive(Debug, thiserror::Error)]
 pub enum PrivateTreeError {
-    /// The user's own folder cannot be used.
     #[error(transparent)]
     Folder(#[from] FolderError),
-    /// Failure of a lock.
     #[error(transparent)]
     Lock(#[from] LockError),
-    /// A file of a copy cannot be written.
     #[error("{}: {source}", path.display())]
-    File {
-        /// Path.
-        path: PathBuf,
-        /// Error of the system.
-        source: io::Error,
-    },
+    File { path: PathBuf, source: io::Error },
 }
 
-/// Both copies. They are removed with it; those of a process that was killed are removed by the next one.
+/// Both copies, removed on drop; those of a killed process by the next one.
 pub(crate) struct PrivateTrees {
     parent: GuardedFolder,
     name: String,
     folder: GuardedFolder,
     active: Option<Side>,
-    /// Paths of what is installed, from the top: it is there once, and goes to the side that checks run in.
+    /// Installed paths from the top, which exist once and move to the active side.
     installed: Vec<PathBuf>,
     _alive: StateLock,
 }
@@ -77,7 +65,7 @@ pub(crate) struct PrivateTrees {
 impl PrivateTrees {
     pub(crate) fn create(state_home: &Path, name: &str) -> Result<Self, PrivateTreeError> {
         let parent = GuardedFolder::create_user_part(state_home, &PARTS)?;
-        // Another process would take a folder for abandoned that is not locked yet.
+        // An unlocked folder would look abandoned to another process.
         let _creating = StateLock::take_named(&parent, CREATING_LOCK, CREATING_PATIENCE)?;
         remove_abandoned(&parent);
         let folder = parent.empty_and_open(name)?;
@@ -99,13 +87,13 @@ impl PrivateTrees {
         })
     }
 
-    /// Working folder of git, below the user's own folder: beside both, and removed with them.
+    /// Working folder of git beside the copies.
     pub(crate) fn scratch_parts(name: &str) -> [&str; 4] {
         let [omo, proofs] = PARTS;
         [omo, proofs, name, SCRATCH]
     }
 
-    /// Removes what git looked through: no check needs to see it.
+    /// Removed before a check could see it.
     pub(crate) fn remove_scratch(&self) -> Result<(), PrivateTreeError> {
         self.remove_folder(SCRATCH)
     }
@@ -118,12 +106,11 @@ impl PrivateTrees {
         Ok(self.folder.remove_folder(name)?)
     }
 
-    /// Folder of both.
     pub(crate) fn path(&self) -> &Path {
         self.folder.path()
     }
 
-    /// Top of the work tree on a side.
+    /// Top of a side's work tree.
     pub(crate) fn top(&self, side: Side) -> PathBuf {
         let folder = match self.active {
             None => side.folder(),
@@ -133,12 +120,10 @@ impl PrivateTrees {
         self.folder.path().join(folder).join(PROJECT)
     }
 
-    /// Top of the work tree on the active side, whichever it is.
     pub(crate) fn active_top(&self) -> PathBuf {
         self.folder.path().join(ACTIVE).join(PROJECT)
     }
 
-    /// Temporary files of the active side.
     pub(crate) fn temporary(&self) -> PathBuf {
         self.folder.path().join(ACTIVE).join(TEMPORARY)
     }
@@ -167,7 +152,6 @@ impl PrivateTrees {
         self.installed = paths;
     }
 
-    /// Puts what is installed into the active side.
     fn move_installed(&self) -> Result<(), PrivateTreeError> {
         let waiting = self.folder.path().join(WAITING).join(PROJECT);
         for path in &self.installed {
@@ -183,7 +167,7 @@ impl PrivateTrees {
                 path: to.clone(),
                 source,
             })?;
-            // A cache may hold what the other side was built to.
+            // A cache may know the build of the other side.
             let _ = [".cache", ".vite"].map(|cache| fs::remove_dir_all(to.join(cache)));
         }
         Ok(())
@@ -192,7 +176,7 @@ impl PrivateTrees {
 
 impl Drop for PrivateTrees {
     fn drop(&mut self) {
-        // Each side may have many files, and the system takes its time for each of them.
+        // Removal of many files takes time.
         std::thread::scope(|scope| {
             for side in [ACTIVE, WAITING] {
                 scope.spawn(|| self.folder.remove_folder(side));
@@ -202,7 +186,7 @@ impl Drop for PrivateTrees {
     }
 }
 
-/// Removes what processes have left that were killed.
+/// Removes folders of killed processes.
 fn remove_abandoned(parent: &GuardedFolder) {
     for entry in fs::read_dir(parent.path()).into_iter().flatten().flatten() {
         let Ok(name) = entry.file_name().into_string() else {
@@ -218,7 +202,7 @@ fn remove_abandoned(parent: &GuardedFolder) {
     }
 }
 
-/// A check may leave folders that not even their owner may write to.
+// A check may leave folders that their owner may not write to.
 fn remove(parent: &GuardedFolder, name: &str) {
     if parent.remove_folder(name).is_err() {
         omo_state::files::make_removable(&parent.path().join(name));

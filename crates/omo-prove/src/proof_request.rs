@@ -1,4 +1,4 @@
-//! Request of a counterfactual run, and its progress.
+//! `ProofRequest` of a counterfactual run, and its watcher.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -18,72 +18,58 @@ use crate::private_tree::PrivateTreeError;
 use crate::side_outcome::SideOutcome;
 use crate::test_files::TestFiles;
 
-/// Request of a counterfactual run: `base`, `checks` and their bounds.
 #[derive(Debug)]
 pub struct ProofRequest<'a> {
-    /// The project's top.
     pub root: &'a Path,
-    /// The user's own state folder, where the copies are made.
+    /// The user's state folder, parent of the copies.
     pub state_home: &'a Path,
-    /// Base of the comparison.
     pub base: BaseChoice<'a>,
-    /// Checks with `pinned` files.
     pub checks: &'a [Check],
-    /// Task of a plan to ask about; `None` for all that differs from the base.
+    /// `None` for all that differs from the base.
     pub task: Option<TaskScope<'a>>,
-    /// Checks that run with empty bodies as well.
+    /// Checks to run with empty bodies.
     pub hollow: HollowChecks,
-    /// Rules for test files, with `tests` of `omo.toml`.
+    /// Rules with `tests` of `omo.toml`.
     pub tests: &'a TestFiles,
-    /// Environment of every check.
     pub environment: &'a CheckEnvironment,
-    /// The time of every file in the copies.
+    /// Time of every file in the copies.
     pub time: SystemTime,
-    /// The command that puts into a copy what a checkout lacks, where its user approved it.
+    /// Approved command that completes a checkout.
     pub setup: Option<&'a str>,
 }
 
-/// Task of a plan: its checks have `bash` and `ExpectedResult`s, and other tasks may run beside it.
+/// Task of a plan, whose checks have `bash` and `ExpectedResult`s; others may run beside it.
 #[derive(Clone, Copy, Debug)]
 pub struct TaskScope<'a> {
-    /// Expectation of each check, in their order.
+    /// One for each check.
     pub expected: &'a [ExpectedResult],
-    /// The files that it changed, from the project's top. What else differs from the base is on both sides as it is now.
+    /// Files that it changed, from the project's top; others are as now on both sides.
     pub files: &'a BTreeSet<String>,
-    /// The checks run without the work as well, and not only with what may steer them as it was.
+    /// Runs the checks without the work as well.
     pub runs_without: bool,
 }
 
-/// Checks of a hollow run: see `hollow`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HollowChecks {
-    /// For none.
     None,
-    /// For those whose answer without the change is not enough.
+    /// Checks without a sufficient answer.
     Unclear,
-    /// For each that is green with the change.
+    /// Checks that are green with the change.
     All,
 }
 
-/// Failure of a `ProofRequest`.
 #[derive(Debug, thiserror::Error)]
 pub enum ProofError {
-    /// There is nothing to compare with.
     #[error(transparent)]
     Base(BaseError),
-    /// No copy could be made.
     #[error(transparent)]
     Tree(#[from] PrivateTreeError),
-    /// Failure to copy installed packages.
     #[error(transparent)]
     Installed(CopyError),
-    /// The set-up failed in a copy.
     #[error(transparent)]
     SetUp(#[from] SetUpError),
-    /// The files are not those that were meant.
     #[error("files changed before they were copied")]
     FilesChanged,
-    /// Cancelled.
     #[error("it was ended before all was done")]
     Cancelled,
 }
@@ -106,28 +92,26 @@ impl From<CopyError> for ProofError {
     }
 }
 
-/// Observer of a `ProofRequest`, which can cancel.
+/// Can cancel a run.
 pub trait ProofWatcher {
-    /// Begin of the copies.
     fn preparing(&mut self, _file_count: usize) {}
-    /// The files of now are copied. `false` says that they are not those that are meant.
+    /// After the copy of now; `false` for other files than meant.
     fn is_copied(&mut self) -> bool {
         true
     }
-    /// Begin of a check on one side.
     fn check_started(&mut self, _check: &Check, _with_change: bool) {}
-    /// The checks of a claim were compared with what judged them before. The side without the change comes next.
+    /// After the checks with old judges, before the side without the change.
     fn judges_compared(
         &mut self,
         _with: &[Result<SideOutcome, NamesProject>],
         _comparisons: &[ClaimComparison],
     ) {
     }
-    /// Use of the check's result with the test files as they were.
+    /// `true` to run the check with the test files as they were.
     fn asks_old_tests(&mut self, _check: &Check, _with: &SideOutcome, _proof: &CheckProof) -> bool {
         false
     }
-    /// Time goes by. `false` ends everything.
+    /// `false` cancels.
     fn should_continue(&mut self) -> bool {
         true
     }

@@ -1,6 +1,6 @@
-//! Running checks in the copies: one side after the other, each at the same path.
+//! `SideRunner`: checks in the copies, one side after the other at the same path.
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::fs;
 use std::io::Read;
 use std::path::PathBuf;
@@ -24,7 +24,7 @@ use crate::private_tree::{PrivateTreeError, PrivateTrees, Side};
 use crate::proof_request::{ProofError, ProofRequest, ProofWatcher};
 use crate::side_outcome::SideOutcome;
 
-/// Maximum bytes of a log; the keeper writes less.
+/// Above the bound of the keeper.
 const MAX_LOG_BYTES: u64 = 4 * 1024 * 1024;
 
 const HOLLOW: &str = "hollow";
@@ -36,7 +36,7 @@ pub(crate) struct SideRunner<'a> {
 }
 
 impl<'a> SideRunner<'a> {
-    /// One that runs the checks of a request; `project` is the folder of the project, from the top.
+    /// `project` is its folder from the top.
     pub(crate) fn new(
         request: &'a ProofRequest<'a>,
         project: PathBuf,
@@ -58,7 +58,7 @@ impl<'a> SideRunner<'a> {
         Ok(self.trees.active_top())
     }
 
-    /// A folder beside the copies, for what empties functions; no check runs while it is there but that one.
+    /// Folder beside the copies for the scripts that empty functions.
     pub(crate) fn hollow_folder(&self) -> Result<GuardedFolder, ProofError> {
         Ok(self.trees.empty_folder(HOLLOW)?)
     }
@@ -67,7 +67,6 @@ impl<'a> SideRunner<'a> {
         Ok(self.trees.remove_folder(HOLLOW)?)
     }
 
-    /// Proof by a check with this outcome on the side with the change.
     pub(crate) fn prove_check(
         &mut self,
         check: &Check,
@@ -112,8 +111,7 @@ impl<'a> SideRunner<'a> {
         Ok(proof)
     }
 
-    /// A second run of each side with another result. The side without the change comes first: a
-    /// state that changes with each run would be the same again at every second one.
+    /// Another result of a second run. Without the change first: a state that flips on each run would agree again.
     pub(crate) fn is_chance(
         &mut self,
         check: &Check,
@@ -161,13 +159,13 @@ impl<'a> SideRunner<'a> {
             text: expected.stdout_has.clone(),
         });
         let has_pipefail = task.as_ref().is_some_and(|task| task.bash.is_some());
-        let how = CopyRun {
+        let copy_run = CopyRun {
             variables: self.variables(check),
             timeout,
             log: Some(log),
             task,
         };
-        let outcome = match run_in_copy(check, self.request.root, &copy, how, || {
+        let outcome = match run_in_copy(check, self.request.root, &copy, copy_run, || {
             watcher.should_continue()
         }) {
             Ok(outcome) => outcome,
@@ -208,11 +206,11 @@ impl<'a> SideRunner<'a> {
             .request
             .checks
             .iter()
-            .position(|known| known == check)?;
+            .position(|other| other == check)?;
         self.request.task?.expected.get(place)
     }
 
-    /// The lines of an output, with the paths of the copy as they are in the project.
+    /// Output with the project's paths instead of the copy's.
     fn visible_lines(&self, output: &[u8]) -> Vec<String> {
         let top = format!(
             "{}{}",
@@ -226,8 +224,7 @@ impl<'a> SideRunner<'a> {
         lines
     }
 
-    /// The variables of a check in a copy: those that it has in the project, but for what would have the two sides share
-    /// what they build, and for what has its runner name each test.
+    /// Variables in the project, but none that shares builds between sides; the runner is to name each test.
     fn variables(&self, check: &Check) -> Vec<(OsString, OsString)> {
         let environment = self.request.environment;
         let mut variables = match self.expected_of(check) {
@@ -235,7 +232,7 @@ impl<'a> SideRunner<'a> {
             None => environment.variables_for_check(check),
         };
         let top = self.trees.active_top();
-        let own = [
+        let side_variables = [
             ("TMPDIR", self.trees.temporary().into_os_string()),
             ("TMP", self.trees.temporary().into_os_string()),
             ("TEMP", self.trees.temporary().into_os_string()),
@@ -248,19 +245,20 @@ impl<'a> SideRunner<'a> {
                 self.trees.path().as_os_str().to_owned(),
             ),
         ];
-        // A cache of modules that goes by path and time would take one side for the other.
-        let is_replaced = |name: &OsStr| {
-            is_variable_named(name, "PYTHONPYCACHEPREFIX")
-                || own.iter().any(|(own, _)| is_variable_named(name, own))
-        };
-        variables.retain(|(name, _)| !is_replaced(name));
-        variables.extend(own.map(|(name, value)| (name.into(), value)));
+        // A module cache by path and time would mix up the sides.
+        variables.retain(|(name, _)| {
+            !is_variable_named(name, "PYTHONPYCACHEPREFIX")
+                && !side_variables
+                    .iter()
+                    .any(|(replaced, _)| is_variable_named(name, replaced))
+        });
+        variables.extend(side_variables.map(|(name, value)| (name.into(), value)));
         name_each_test(&mut variables);
         variables
     }
 }
 
-/// `CheckEnd` and verdict of a check of a plan, as of a check of a run.
+/// Verdict on a check of a plan as on one of a run.
 fn side_verdict(
     end: CheckEnd,
     verdict: &TaskCheckVerdict,
@@ -271,7 +269,7 @@ fn side_verdict(
         TaskCheckVerdict::Red => (end, CheckVerdict::Failed, detail),
         TaskCheckVerdict::TimedOut => (end, CheckVerdict::TimedOut, detail),
         TaskCheckVerdict::NothingRan => (end, CheckVerdict::NothingRan, detail),
-        // A missing shell, or a missing program: the status says nothing.
+        // The status of a missing shell or program says nothing.
         TaskCheckVerdict::Environment { .. } => (
             CheckEnd::NotStarted(detail.clone()),
             CheckVerdict::NotStarted,

@@ -1,8 +1,6 @@
-//! Files whose form in git is another one than in the work tree: the side without the change would have that form, and a
-//! check would be red for it.
+//! Files that git stores in another form, for which a check would be red without the change.
 //!
-//! A pointer of git-lfs names the content by its digest: where that lies in the work tree, or where git-lfs keeps it, it is
-//! put in the pointer's place. Nothing is fetched, and no filter is run.
+//! The content of a git-lfs pointer comes from the work tree or the store of git-lfs. No fetch, no filter.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -18,31 +16,30 @@ use sha2::{Digest, Sha256};
 
 use crate::proof_request::ProofRequest;
 
-/// Maximum bytes of a pointer of git-lfs.
 const MAX_POINTER_BYTES: u64 = 1024;
 const POINTER_START: &str = "version https://git-lfs.github.com/spec/v1\n";
 
 #[derive(Debug, Default)]
 pub(crate) struct StoredFiles {
     pub(crate) same: BTreeSet<PathBuf>,
-    /// Files with an unknown form without the change.
+    /// Unknown form without the change.
     pub(crate) unknown: Vec<PathBuf>,
 }
 
 impl StoredFiles {
-    /// Gives the side without the change the files that pointers stand for; tells which are left.
+    /// Replaces pointers on the side without the change; tells which are left.
     ///
     /// # Errors
     ///
-    /// A file of that side cannot be written.
+    /// A file that cannot be written.
     pub(crate) fn restore(
         request: &ProofRequest,
         comparison: &BaseComparison,
-        of_base: &[&Path],
+        base_paths: &[&Path],
         (with, without): (&Path, &Path),
     ) -> io::Result<Self> {
         let mut files = Self::default();
-        let was_there = of_base
+        let was_there = base_paths
             .iter()
             .copied()
             .filter(|path| without.join(path).symlink_metadata().is_ok());
@@ -55,8 +52,7 @@ impl StoredFiles {
         for path in &converted.crlf {
             end_lines_with_crlf(&without.join(path), request.time)?;
         }
-        // The files of a run's or an attempt's start were recorded as they stood in the work tree,
-        // but for the ends of lines.
+        // The start of a run or an attempt was recorded from the work tree, but for line ends.
         if matches!(
             request.base,
             BaseChoice::Recorded { .. } | BaseChoice::Attempt { .. }
@@ -65,13 +61,13 @@ impl StoredFiles {
         }
         files.unknown.extend(converted.unknown);
         let kept = GitWorktree::at(comparison.top()).map(|tree| tree.common.join("lfs/objects"));
-        for path in of_base {
+        for path in base_paths {
             let (now, then) = (with.join(path), without.join(path));
             let Some(digest) = read_pointer(&then) else {
                 continue;
             };
             if read_pointer(&now).is_some() {
-                // git-lfs is not set up: there are pointers on both sides.
+                // Without git-lfs both sides have pointers.
                 continue;
             }
             let object = kept.as_ref().and_then(|kept| {
@@ -94,7 +90,7 @@ impl StoredFiles {
     }
 }
 
-/// The SHA-256 that a pointer of git-lfs names; `None` for any other file.
+/// SHA-256 in a pointer of git-lfs.
 fn read_pointer(path: &Path) -> Option<String> {
     let mut text = String::new();
     let file = regular_file::open_unlinked(path).ok()??;
@@ -124,15 +120,14 @@ fn has_digest(path: &Path, digest: &str) -> bool {
             Err(_) => return false,
         }
     }
-    let named = |at: usize| u8::from_str_radix(digest.get(2 * at..2 * at + 2)?, 16).ok();
-    hasher
-        .finalize()
-        .iter()
-        .enumerate()
-        .all(|(at, byte)| named(at) == Some(*byte))
+    let bytes = hasher.finalize();
+    bytes.iter().enumerate().all(|(at, byte)| {
+        let named = digest.get(2 * at..2 * at + 2);
+        named.and_then(|hex| u8::from_str_radix(hex, 16).ok()) == Some(*byte)
+    })
 }
 
-/// Gives a file of a copy the ends of lines that a checkout gives it. As git does, one that has CR, or NUL, is left alone.
+/// Converts line ends as a checkout does; a file with CR or NUL stays, as in git.
 fn end_lines_with_crlf(file: &Path, time: SystemTime) -> io::Result<()> {
     let Some(mut from) = regular_file::open_unlinked(file)? else {
         return Ok(());

@@ -1,9 +1,8 @@
-//! Test files, by the conventions of the test runners that omo knows, and by a project's own
-//! patterns.
+//! `TestFiles` by the conventions of test runners and by a project's own patterns.
 
 use omo_core::check::steering::is_expectation;
 
-/// Folders whose files are all tests, or what tests read: fixtures, snapshots, stand-ins.
+/// Folders of tests, and of what tests read.
 const TEST_FOLDERS: [&str; 11] = [
     "tests",
     "test",
@@ -17,31 +16,28 @@ const TEST_FOLDERS: [&str; 11] = [
     "spec",
     "e2e",
 ];
-/// Files that a test runner reads, by their whole names.
 const RUNNER_FILES: [&str; 2] = ["conftest.py", "pytest.ini"];
-/// Configurations of a test runner, by the part of their names before the ending.
+/// Stems of configurations of test runners.
 const RUNNER_CONFIGURATIONS: [&str; 3] = ["jest.config", "vitest.config", "vitest.setup"];
 const JAVASCRIPT_ENDINGS: [&str; 8] = ["js", "jsx", "mjs", "cjs", "ts", "tsx", "mts", "cts"];
 
-/// Languages whose tests are `CartTest`, `test_cart` or `cart_spec`.
+/// Languages with `CartTest`, `test_cart` or `cart_spec`.
 const OTHER_ENDINGS: [&str; 13] = [
     "c", "cc", "cpp", "rb", "java", "kt", "kts", "scala", "cs", "php", "swift", "ex", "exs",
 ];
 
-/// Patterns of test files, such as `tests/` and `*.test.ts`.
 #[derive(Clone, Debug, Default)]
 pub struct TestFiles {
     patterns: Vec<String>,
 }
 
 impl TestFiles {
-    /// The conventions, and the patterns that a project adds to them; `*` stops at a `/`, `**` does not. A pattern that
-    /// cannot be read names no file.
+    /// Further patterns; `*` stops at a `/`, `**` does not. An unreadable one matches nothing.
     pub fn new(patterns: Vec<String>) -> Self {
         Self { patterns }
     }
 
-    /// A test file, by its path as git writes it from the project's top.
+    /// `path` as git writes it, from the project's top.
     pub fn contains(&self, path: &str) -> bool {
         let (folders, name) = path.rsplit_once('/').unwrap_or(("", path));
         folders

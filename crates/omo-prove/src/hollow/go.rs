@@ -1,8 +1,8 @@
-//! Go: functions and methods at the top of a file, told apart by their brackets.
+//! Functions and methods of Go at the top of a file, by brackets.
 
 use super::{Function, Hollowed, NotHollow, Wish, empty_changed};
 
-/// Stands before the first statement. Behind a condition the rest is not unreachable.
+/// Start of an empty body; the condition keeps the rest reachable.
 const THROWN: &str = " if true { panic(\"hollowed by omo\") }; ";
 
 pub(super) fn hollow(base: Option<&str>, now: &str, wish: Wish) -> Result<Hollowed, NotHollow> {
@@ -15,11 +15,11 @@ pub(super) fn hollow(base: Option<&str>, now: &str, wish: Wish) -> Result<Hollow
 struct Token<'a> {
     text: &'a str,
     begin: usize,
-    /// On another line than the token before.
+    /// First on its line.
     begins_line: bool,
 }
 
-/// All of them, in their order; `None` for a text whose brackets, strings or comments do not end.
+/// `None` for a text with an open bracket, string or comment.
 fn find_functions(text: &str) -> Option<Vec<Function>> {
     let tokens = tokens(text)?;
     let mut functions = Vec::new();
@@ -43,13 +43,12 @@ fn read_function(tokens: &[Token], at: usize, functions: &mut Vec<Function>) -> 
             .get(next..end)?
             .iter()
             .take_while(|token| token.text != "[");
-        let is_word = |token: &&Token| {
-            token
-                .text
-                .starts_with(|char: char| char.is_alphabetic() || char == '_')
-        };
         receiver = words
-            .filter(is_word)
+            .filter(|token| {
+                token
+                    .text
+                    .starts_with(|char: char| char.is_alphabetic() || char == '_')
+            })
             .last()
             .map(|word| format!("{}.", word.text))
             .unwrap_or_default();
@@ -57,7 +56,7 @@ fn read_function(tokens: &[Token], at: usize, functions: &mut Vec<Function>) -> 
     }
     let name = tokens.get(next)?.text;
     next += 1;
-    // Parameters of types and of the function, and its results.
+    // Type parameters, parameters and results.
     let mut is_type = false;
     while let Some(token) = tokens.get(next) {
         if token.text == "{" && !is_type {
@@ -79,7 +78,7 @@ fn read_function(tokens: &[Token], at: usize, functions: &mut Vec<Function>) -> 
         .iter()
         .map(|token| token.text)
         .collect();
-    // A function that runs as a package is loaded would fail each test of it.
+    // `init` runs as the package is loaded and would fail each test.
     if !body.is_empty() && name != "init" {
         functions.push(Function {
             name: format!("{receiver}{name}"),
@@ -90,7 +89,7 @@ fn read_function(tokens: &[Token], at: usize, functions: &mut Vec<Function>) -> 
     Some(end)
 }
 
-/// The place behind a token, or behind the bracket that closes it.
+/// Index behind a token, or behind the bracket that closes it.
 fn behind(tokens: &[Token], at: usize) -> Option<usize> {
     let mut depth = 0_usize;
     for (place, token) in tokens.iter().enumerate().skip(at) {

@@ -1,4 +1,4 @@
-//! Rust: functions and methods with a body, told apart by a parser.
+//! Functions and methods of Rust with a body, by the parser `syn`.
 
 use proc_macro2::TokenStream;
 use syn::spanned::Spanned;
@@ -7,7 +7,7 @@ use syn::{AttrStyle, Attribute, Block, ImplItem, Item, Signature, TraitItem, Typ
 use super::{Function, Hollowed, NotHollow, Wish, empty_changed};
 use crate::rust_tests::{is_for_tests, parse_apart};
 
-/// Stands before the first statement. Behind a condition the rest is neither unreachable nor unused.
+/// Start of an empty body; the condition keeps the rest reachable and used.
 const THROWN: &str = " if true { unimplemented!(\"hollowed by omo\") } ";
 
 pub(super) fn hollow(base: Option<&str>, now: &str, wish: Wish) -> Result<Hollowed, NotHollow> {
@@ -24,18 +24,23 @@ pub(super) fn hollow(base: Option<&str>, now: &str, wish: Wish) -> Result<Hollow
 
 fn find_functions(text: &str) -> Result<Vec<Function>, NotHollow> {
     let file = syn::parse_file(text).map_err(|_| NotHollow::NotParsed)?;
-    let mut found = Vec::new();
-    add_items(&file.items, "", text, &mut found);
-    Ok(found)
+    let mut functions = Vec::new();
+    add_items(&file.items, "", text, &mut functions);
+    Ok(functions)
 }
 
-fn add_items(items: &[Item], within: &str, text: &str, found: &mut Vec<Function>) {
+fn add_items(items: &[Item], within: &str, text: &str, functions: &mut Vec<Function>) {
     for item in items {
         match item {
-            Item::Fn(item) => add(within, &item.attrs, &item.sig, &item.block, text, found),
+            Item::Fn(item) => add(within, &item.attrs, &item.sig, &item.block, text, functions),
             Item::Mod(module) if !is_for_tests(&module.attrs) => {
                 let inner = module.content.as_ref().map_or(&[][..], |(_, items)| items);
-                add_items(inner, &format!("{within}{}::", module.ident), text, found);
+                add_items(
+                    inner,
+                    &format!("{within}{}::", module.ident),
+                    text,
+                    functions,
+                );
             }
             Item::Impl(block) if !is_for_tests(&block.attrs) => {
                 let within = format!("{within}{}::", type_name(&block.self_ty));
@@ -47,7 +52,7 @@ fn add_items(items: &[Item], within: &str, text: &str, found: &mut Vec<Function>
                             &method.sig,
                             &method.block,
                             text,
-                            found,
+                            functions,
                         );
                     }
                 }
@@ -58,7 +63,7 @@ fn add_items(items: &[Item], within: &str, text: &str, found: &mut Vec<Function>
                     if let TraitItem::Fn(method) = inner
                         && let Some(body) = &method.default
                     {
-                        add(&within, &method.attrs, &method.sig, body, text, found);
+                        add(&within, &method.attrs, &method.sig, body, text, functions);
                     }
                 }
             }
@@ -73,14 +78,14 @@ fn add(
     sig: &Signature,
     body: &Block,
     text: &str,
-    found: &mut Vec<Function>,
+    functions: &mut Vec<Function>,
 ) {
-    // A constant is computed by the compiler: an error there is one of the build.
+    // An error in a constant function would break the build.
     if sig.constness.is_some() || is_for_tests(attrs) || body.stmts.is_empty() {
         return;
     }
     let whole = body.span().byte_range();
-    // The first statement stands behind the attributes in the body.
+    // The first statement is behind the inner attributes.
     let inner = attrs
         .iter()
         .filter(|attribute| matches!(attribute.style, AttrStyle::Inner(_)));
@@ -92,15 +97,15 @@ fn add(
         .get(whole)
         .and_then(|body| body.parse::<TokenStream>().ok());
     let Some(tokens) = tokens else { return };
-    found.push(Function {
+    functions.push(Function {
         name: format!("{within}{}", sig.ident),
         body: tokens.to_string(),
         begin,
     });
 }
 
-fn type_name(of: &Type) -> String {
-    match of {
+fn type_name(self_type: &Type) -> String {
+    match self_type {
         Type::Path(path) => path
             .path
             .segments

@@ -1,5 +1,4 @@
-//! Languages whose own interpreter reads them: a script finds the functions and empties them, as a check in the copy is
-//! run. A file that ends its parser ends nothing else.
+//! Languages read by their own interpreter: a script empties functions, run as a check in the copy.
 
 use std::path::PathBuf;
 
@@ -17,11 +16,11 @@ const MAX_BYTES: usize = 1024 * 1024;
 const MAX_ANSWER_BYTES: u64 = 64 * 1024 * 1024;
 const QUESTION: &str = "question.json";
 const ANSWER: &str = "answer.json";
-/// The variable that names the script.
+/// Variable with the path of the script.
 const SCRIPT: &str = "OMO_HOLLOW";
 
 pub(super) struct ScriptLanguage {
-    /// Interpreter, with options that keep the project out of it.
+    /// Interpreter with options that keep the project out.
     pub program: &'static str,
     pub script: &'static str,
     pub name: &'static str,
@@ -59,10 +58,9 @@ impl<'a> ScriptInput<'a> {
 
 #[derive(Debug, Deserialize)]
 pub(super) enum FileAnswer {
-    /// Empty functions; there may be none.
+    /// There may be no function.
     #[serde(rename = "hollowed")]
     Hollowed(Hollowed),
-    /// Reason for none.
     #[serde(rename = "problem")]
     Problem(String),
 }
