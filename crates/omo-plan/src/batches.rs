@@ -1,8 +1,7 @@
 //! Batches, hubs and hard stops of a plan.
 //!
-//! A pair of tests and their implementation is one unit of two tasks, wherever the two stand. A task that is needed
-//! comes before the task that needs it; else the order is that of the file. A batch is filled until the next unit does
-//! not fit. A person is asked behind the first batch, behind one with a hub, and behind one with a marked task.
+//! A needed task comes first, else the order is that of the file; tests and their implementation are one unit. A person
+//! is asked behind the first batch, and behind one with a hub or a marked task.
 
 mod depends_on;
 mod document_form;
@@ -22,44 +21,38 @@ pub use heading_form::HeadingForm;
 pub use task_outline::{TaskHeading, TaskOutline};
 pub(crate) use task_outline::{has_tasks, span_diagnostic, task_diagnostic};
 
-/// Direct dependents that make a task a hub by default.
 pub const DEFAULT_HUB_DEPENDENTS: usize = 3;
-/// Tasks of a batch by default.
 pub const DEFAULT_BATCH_SIZE: usize = 5;
 
-/// The batches of a plan, in the shape in which they are printed. The ids are the plan's own text.
+/// Printed as it is. Ids are the plan's own text.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct PlanBatches<'a> {
-    /// Maximum number of tasks of a batch. `0` counts as `1`, and a pair has a batch of `1` to itself.
+    /// `0` counts as `1`; a pair has a batch of `1` to itself.
     pub batch_size: usize,
-    /// Number of tasks.
     pub total: usize,
-    /// The ids of the tasks in the order of a run; empty where `diagnostics` reports a duplicate id or a circle.
+    /// Task ids in the order of a run; empty for a duplicate id or a circle.
     pub batches: Vec<Vec<&'a str>>,
-    /// Number of direct dependents of each task, in the order of the file.
+    /// Direct dependents of each task, in the order of the file.
     #[serde(serialize_with = "as_map")]
     pub dependents: Vec<(&'a str, usize)>,
-    /// The batches, from 0, behind which a person is asked.
+    /// Indices of batches behind which a person is asked.
     pub hard_stops: Vec<usize>,
-    /// The tasks and what they depend on, in the order of the file.
+    /// In the order of the file.
     pub tasks: Vec<TaskDependencies<'a>>,
     /// Direct dependents that make a task a hub.
     pub k: usize,
-    /// Findings; with a [`Severity::Error`](crate::diagnostic::Severity::Error) nothing of the plan may be run.
+    /// Nothing is run with a [`Severity::Error`](crate::diagnostic::Severity::Error) among them.
     pub diagnostics: Vec<Diagnostic>,
 }
 
-/// A task and what it depends on.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct TaskDependencies<'a> {
-    /// Id of the task.
     pub id: &'a str,
-    /// The ids of the needed tasks, each once, in the order in which the task names them.
+    /// Each once, in the order of their mention.
     pub depends_on: Vec<&'a str>,
 }
 
 impl PlanBatches<'_> {
-    /// `true` where nothing of the plan may be run.
     pub fn has_errors(&self) -> bool {
         has_errors(&self.diagnostics)
     }
@@ -78,7 +71,7 @@ pub(crate) fn read_outline<'a>(
     outline
 }
 
-/// The batches of a plan file; empty for an unreadable file, with a diagnostic that says why.
+/// Empty for an unreadable file, with a diagnostic.
 pub fn compute_batches(bytes: &[u8], k: usize, batch_size: usize) -> PlanBatches<'_> {
     match decode_plan_text(bytes) {
         Ok(text) => {
@@ -90,29 +83,30 @@ pub fn compute_batches(bytes: &[u8], k: usize, batch_size: usize) -> PlanBatches
 }
 
 pub(crate) fn decode_plan_text(bytes: &[u8]) -> Result<&str, Diagnostic> {
-    let refuse = |code: Code, at: usize, text: String| {
-        let line = bytes.iter().take(at).filter(|byte| **byte == b'\n').count() + 1;
-        Diagnostic {
-            code,
-            severity: code.severity(),
-            span: at..at,
-            line,
-            task: None,
-            text,
-            help: None,
-        }
-    };
     if bytes.len() as u64 > MAX_PLAN_BYTES {
         let text = format!(
             "the plan has {} bytes, and may have {MAX_PLAN_BYTES}",
             bytes.len()
         );
-        return Err(refuse(Code::TooLarge, 0, text));
+        return Err(undecodable(bytes, Code::TooLarge, 0, text));
     }
     std::str::from_utf8(bytes).map_err(|error| {
         let text = format!("byte {} is none of a text in UTF-8", error.valid_up_to());
-        refuse(Code::NotUtf8, error.valid_up_to(), text)
+        undecodable(bytes, Code::NotUtf8, error.valid_up_to(), text)
     })
+}
+
+fn undecodable(bytes: &[u8], code: Code, at: usize, text: String) -> Diagnostic {
+    let line = bytes.iter().take(at).filter(|byte| **byte == b'\n').count() + 1;
+    Diagnostic {
+        code,
+        severity: code.severity(),
+        span: at..at,
+        line,
+        task: None,
+        text,
+        help: None,
+    }
 }
 
 pub(crate) fn batch_outline<'a>(
@@ -180,14 +174,14 @@ fn fill_batches<'a>(found: &mut PlanBatches<'a>, tasks: &[TaskHeading<'a>], unit
         while let Some(unit) = units.next_if(|unit| places.len() + unit.len() <= found.batch_size) {
             places.extend(unit.positions());
         }
-        let is_marked = |place: &usize| tasks.get(*place).is_some_and(|task| task.is_marked);
-        let is_hub = |place: &usize| {
-            dependents
-                .get(*place)
-                .is_some_and(|count| *count >= found.k)
-        };
-        if found.batches.is_empty() || places.iter().any(|place| is_marked(place) || is_hub(place))
-        {
+        let is_stop = found.batches.is_empty()
+            || places.iter().any(|place| {
+                tasks.get(*place).is_some_and(|task| task.is_marked)
+                    || dependents
+                        .get(*place)
+                        .is_some_and(|count| *count >= found.k)
+            });
+        if is_stop {
             found.hard_stops.push(found.batches.len());
         }
         found.batches.push(
@@ -198,16 +192,21 @@ fn fill_batches<'a>(found: &mut PlanBatches<'a>, tasks: &[TaskHeading<'a>], unit
                 .collect(),
         );
     }
-    let id = |place: &usize| tasks.get(*place).map(|task| task.id);
-    let edges = |task: &TaskHeading<'a>| TaskDependencies {
-        id: task.id,
-        depends_on: task.depends_on.iter().filter_map(id).collect(),
-    };
-    found.tasks = tasks.iter().map(edges).collect();
+    found.tasks = tasks
+        .iter()
+        .map(|task| TaskDependencies {
+            id: task.id,
+            depends_on: task
+                .depends_on
+                .iter()
+                .filter_map(|place| tasks.get(*place).map(|task| task.id))
+                .collect(),
+        })
+        .collect();
     found.dependents = tasks.iter().map(|task| task.id).zip(dependents).collect();
 }
 
-/// The batches that have open tasks, up to and with the first hard stop among them; `None` where every task has ended.
+/// Batches with open tasks up to the first hard stop; `None` where every task has ended.
 pub fn next_batches<'a>(
     batches: &'a [Vec<String>],
     hard_stops: &[usize],

@@ -1,4 +1,4 @@
-//! Commands that a plan names as checks and that prove nothing, or never end: shown, and not run.
+//! Commands named as checks that prove nothing, or never end: shown, and not run.
 
 mod effect;
 mod status;
@@ -12,46 +12,45 @@ use crate::pattern::Pattern;
 pub(crate) use effect::{Effect, effect, effects};
 use status::{CommandStatus, command_status};
 
-/// Reason why a command is not run as a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CommandConcern {
-    /// A placeholder for the reader to fill in, such as `<dir>`.
+    /// Such as `<dir>`.
     Placeholder,
-    /// A command that only prints: it is green whatever was done.
+    /// Green whatever was done.
     OnlyPrints,
-    /// A command whose status is thrown away, or that cannot fail.
+    /// Thrown-away status, or no way to fail.
     AlwaysGreen,
-    /// A comparison of constants, which looks at nothing of the project.
+    /// Looks at nothing of the project.
     Constant,
-    /// A server or a watcher, which runs until it is ended.
+    /// Server or watcher.
     NeverEnds,
-    /// A command of PowerShell, cmd or fish; omo runs checks with `sh`.
+    /// PowerShell, cmd or fish; checks run with `sh`.
     OtherShell,
-    /// An installation, a start, a commit or a deployment.
+    /// Installation, start, commit or deployment.
     Prepares,
-    /// A change of git, a registry, a database or a deployment, or a call to another machine.
+    /// Changes git, a registry, a database or a deployment, or calls another machine.
     Changes,
-    /// A command in a folder outside of the project.
+    /// Outside of the project.
     OtherFolder,
-    /// A command with an unknown program, where the format does not call it a command.
+    /// In a format that does not call it a command.
     UnknownProgram,
-    /// A control character in the command, such as one that moves a cursor.
+    /// Such as one that moves a cursor.
     ControlCharacter,
 }
 
 impl CommandConcern {
-    /// `true` for a command that was meant to show that something is done; the others are part of the work.
+    /// Meant as a check; the others are part of the work.
     pub(crate) fn is_of_check(self) -> bool {
         !matches!(self, Self::Prepares | Self::Changes | Self::UnknownProgram)
     }
 
-    /// `true` for a command that does harm wherever it stands, or holds a run up for good.
+    /// Does harm wherever it stands, or holds a run up for good.
     pub(crate) fn harms(self) -> bool {
         matches!(self, Self::Changes | Self::OtherFolder | Self::NeverEnds)
     }
 
-    /// `true` for a command that a person may add as a check: it may judge, and what else it does is for them to say.
+    /// A person may add it as a check, and answers for its other effects.
     pub fn may_be_added(self) -> bool {
         matches!(
             self,
@@ -80,7 +79,7 @@ impl fmt::Display for CommandConcern {
     }
 }
 
-/// Text in quotes, in which `<` and `…` stand for themselves.
+/// `<` and `…` in quotes stand for themselves.
 static QUOTED: Pattern = Pattern::new(r#""(?:[^"\\]|\\.)*"|'[^']*'"#);
 /// `<dir>`, `{{name}}`, `YOUR_KEY`, `path/to/file`, `...` as a word.
 static PLACEHOLDER: Pattern = Pattern::new(concat!(
@@ -88,7 +87,7 @@ static PLACEHOLDER: Pattern = Pattern::new(concat!(
     r"(?:^|[^$])\{[A-Z][A-Z0-9_]+\}|",
     r"\bYOUR[_-][A-Z]|\byour-[a-z]+|(?:^|[\s=/])path/to/|(?:^|\s)(?:\.\.\.|…)(?:\s|$)",
 ));
-/// A gap in an address, in quotes or not: `https://a.b/{id}`, `localhost:PORT`.
+/// Gap in an address: `https://a.b/{id}`, `localhost:PORT`.
 static ADDRESS_GAP: Pattern =
     Pattern::new(r#"https?://(?:[^$\s"']|\$[^{])*\{[A-Za-z_]+\}|:PORT\b"#);
 static OTHER_SHELL: Pattern = Pattern::new(concat!(
@@ -96,7 +95,6 @@ static OTHER_SHELL: Pattern = Pattern::new(concat!(
     r"|\|\s*(?:Select|Where|Measure|ForEach|Out|Sort)-[A-Z]|^(?:powershell|pwsh|cmd)(?:\.exe)?\s|^\.\\|^dir\s+/|^set\s+-[xg]+\s+[A-Z]",
 ));
 
-/// Queries about a program, and a shell without a command.
 static RUNS_NOTHING: Pattern = Pattern::new(concat!(
     r"^\S+(?:\s+\S+)?\s+(?:--help|--version|-h|-V|--collect-only|--listTests)\s*$",
     r"|^(?:ba|da|z)?sh(?:\s+-c)?\s*$|^make\s+(?:-n|--dry-run)\b",
@@ -105,7 +103,7 @@ static DOES_NOTHING: Pattern = Pattern::new(
     r#"^(?:python3?|node)\s+-[ce]\s+["'](?:\s|true|:|exit\s+0|exit\(0\)|pass|0|;)*["']\s*$"#,
 );
 
-/// Reason why a command is not run as a check; `None` for a usable one.
+/// `None` for a usable check.
 pub fn find_concern(command: &str) -> Option<CommandConcern> {
     if command.contains(|char: char| char.is_control() && !matches!(char, '\n' | '\t' | '\r')) {
         return Some(CommandConcern::ControlCharacter);
@@ -138,14 +136,13 @@ pub fn find_concern(command: &str) -> Option<CommandConcern> {
     }
 }
 
-/// Reason why a check is not run. A command that only prints is judged where an output is expected of it.
+/// [`find_concern`], but a command may only print where an output is expected of it.
 pub fn find_check_concern(check: &TaskCheck) -> Option<CommandConcern> {
     let is_judged = has_expected_output(check);
     find_concern(&check.command)
         .filter(|concern| *concern != CommandConcern::OnlyPrints || !is_judged)
 }
 
-/// `true` where a text is expected in the output of a check.
 pub(crate) fn has_expected_output(check: &TaskCheck) -> bool {
     check
         .expect
@@ -154,7 +151,7 @@ pub(crate) fn has_expected_output(check: &TaskCheck) -> bool {
         .is_some_and(|expected| !expected.trim().is_empty())
 }
 
-/// Text before a program's name: the bracket of a subshell, variables, and a change of the folder.
+/// Subshell, variables, and changes of the folder.
 static BEFORE_PROGRAM: Pattern = Pattern::new(
     r#"^\s*(?:\(\s*)?(?:(?:[A-Za-z_][A-Za-z0-9_]*=(?:"[^"]*"|'[^']*'|[^\s"'])*|time|env|sudo|exec|!)\s+|cd\s+[^&;|]+(?:&&|;)\s*)*"#,
 );

@@ -1,66 +1,61 @@
-//! Problems of a plan: a code, a severity, and bytes of the file.
+//! `Diagnostic` of a plan.
 
 use std::fmt;
 use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
-/// Severity of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
-    /// A remark; the plan is fine.
+    /// Remark about a fine plan.
     Note,
-    /// A likely mistake; the plan can be run.
+    /// Likely mistake in a plan that can be run.
     Warning,
-    /// A plan of which nothing is run.
+    /// Nothing of the plan is run.
     Error,
 }
 
-/// A finding about a plan.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Diagnostic {
-    /// Stable name of the rule, such as `duplicate_id`.
+    /// Such as `duplicate_id`.
     pub code: Code,
-    /// Severity of the finding.
     pub severity: Severity,
-    /// Bytes of the plan file from its start, a byte order mark included.
+    /// Bytes of the file, a byte order mark included.
     pub span: Range<usize>,
-    /// Line of the first byte, from 1.
+    /// From 1.
     pub line: usize,
-    /// Id of the task, for a finding about a task.
+    /// Id of the task, if it is about one.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub task: Option<String>,
-    /// Description in one sentence without its end.
+    /// One sentence without its end.
     pub text: String,
-    /// Fix, where there is one to name.
+    /// Way out, if there is one.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub help: Option<String>,
 }
 
 macro_rules! codes {
     ($($variant:ident $severity:ident $word:literal $meaning:literal,)*) => {
-        /// Rules that a plan is held to.
+/// Rules for plans.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
         pub enum Code {
             $(#[doc = $meaning] #[serde(rename = $word)] $variant,)*
         }
 
         impl Code {
-            /// All rules.
             pub const ALL: &[Self] = &[$(Self::$variant,)*];
 
-            /// Stable name, such as `duplicate_id`.
+/// Such as `duplicate_id`.
             pub fn word(self) -> &'static str {
                 match self { $(Self::$variant => $word,)* }
             }
 
-            /// Meaning of the rule in one sentence.
+/// One sentence.
             pub fn meaning(self) -> &'static str {
                 match self { $(Self::$variant => $meaning,)* }
             }
 
-            /// Severity of the rule's findings.
             pub fn severity(self) -> Severity {
                 match self { $(Self::$variant => Severity::$severity,)* }
             }
@@ -143,7 +138,6 @@ impl fmt::Display for Code {
     }
 }
 
-/// `true` with at least one [`Severity::Error`].
 pub fn has_errors(diagnostics: &[Diagnostic]) -> bool {
     diagnostics
         .iter()

@@ -1,7 +1,6 @@
-//! `Depends on:` of a task, in every form in which plans write it.
+//! `Depends on:` of a task: `Task 1, Task 2 and 3`, `Tasks 1-3`, `Task 2-tests (schema)`, a list, or `None`.
 //!
-//! `Task 1, Task 2 and 3`, `Tasks 1-3`, `Task 2-tests (schema)`, a list below the label, or one of the words for
-//! nothing. A number counts behind the word `Task`, or where the value holds only numbers.
+//! A number counts behind the word `Task`, or where the value holds only numbers.
 
 mod references;
 
@@ -19,9 +18,9 @@ use references::{Reference, Value, merge_values, parse_references};
 static LABEL: Pattern = Pattern::new(r"{depends on}");
 static EXACT_LABEL: Pattern = Pattern::new(r"^(?i-u:depends on|dependenc(?:ies|y))");
 static SOFT_LABEL: Pattern = Pattern::new(r"^(?i-u:dependenc)");
-/// The label from its words to its colon, or to the end of the emphasis behind the colon.
+/// Label with its colon and the emphasis around it.
 static WHOLE_LABEL: Pattern = Pattern::new(r"^(?:{depends on})[*_ \t]*[:：][*_]*");
-/// Tasks of other plans, such as `login/Task 2`: no task of this plan waits for them.
+/// Tasks of other plans, such as `login/Task 2`, which no task here waits for.
 static ELSEWHERE: Pattern = Pattern::new(
     r"^[\s*_`]*(?:[\w.-]+/(?i-u:task)s?[ \t]*#?[\w.-]+[`,;&\s]*(?:(?i-u:and)[ \t]+)?)+[*_\s]*$",
 );
@@ -39,7 +38,7 @@ pub(super) fn read_dependencies<'a>(
     }
 }
 
-/// Column header of the task number, such as `#` or `No.`.
+/// Such as `#` or `No.`.
 static NUMBER_COLUMN: Pattern =
     Pattern::new(r"^[*_\s]*(?:#|(?i-u:no\.?|id|nr\.?|tasks?)|{task})[*_\s]*$");
 static NEEDS_COLUMN: Pattern =
@@ -60,14 +59,15 @@ fn read_table<'a>(
         }
         let cells: Vec<&str> = row.trim_matches('|').split('|').map(str::trim).collect();
         let Some((own, needs)) = columns else {
-            let column = |name: &Pattern| cells.iter().position(|cell| name.is_match(cell));
-            columns = column(&NUMBER_COLUMN)
-                .zip(column(&NEEDS_COLUMN))
+            columns = cells
+                .iter()
+                .position(|cell| NUMBER_COLUMN.is_match(cell))
+                .zip(cells.iter().position(|cell| NEEDS_COLUMN.is_match(cell)))
                 .filter(|(own, needs)| own != needs);
             continue;
         };
-        let cell = |at: usize| parse_references(cells.get(at).copied().unwrap_or_default());
-        let Value::References(owners) = cell(own) else {
+        let own_cell = cells.get(own).copied().unwrap_or_default();
+        let Value::References(owners) = parse_references(own_cell) else {
             continue;
         };
         let [owner] = owners.as_slice() else { continue };
@@ -75,7 +75,8 @@ fn read_table<'a>(
         let Some(place) = places.into_iter().find_map(Result::ok) else {
             continue;
         };
-        let needed = match cell(needs) {
+        let needs_cell = cells.get(needs).copied().unwrap_or_default();
+        let needed = match parse_references(needs_cell) {
             Value::Unreadable => continue,
             Value::Nothing => Vec::new(),
             Value::References(needed) => needed,
@@ -98,7 +99,7 @@ fn read_labels<'a>(
     outline: &mut TaskOutline<'a>,
     numbers: &BTreeMap<u64, usize>,
 ) {
-    // For each task the last task that named it: tasks follow one another as their labels do.
+    // The last task that named each one: tasks follow one another as their labels do.
     let mut named_by = vec![None; outline.tasks.len()];
     let (mut done, mut edges) = (0, 0_usize);
     for at in LABEL.starts(document.text) {
@@ -195,7 +196,7 @@ fn add_dependency(
     }
 }
 
-/// The place of the task that each number stands for: the task, or the implementation of a pair.
+/// Index of the task by number: the task, or the implementation of a pair.
 fn tasks_by_number(outline: &TaskOutline<'_>) -> BTreeMap<u64, usize> {
     let mut numbers: BTreeMap<u64, (u8, usize)> = BTreeMap::new();
     for (place, task) in outline.tasks.iter().enumerate() {
@@ -207,9 +208,9 @@ fn tasks_by_number(outline: &TaskOutline<'_>) -> BTreeMap<u64, usize> {
             _ => continue,
         };
         let Ok(number) = number.parse() else { continue };
-        let known = numbers.entry(number).or_insert((rank, place));
-        if rank > known.0 {
-            *known = (rank, place);
+        let best = numbers.entry(number).or_insert((rank, place));
+        if rank > best.0 {
+            *best = (rank, place);
         }
     }
     numbers
@@ -218,7 +219,7 @@ fn tasks_by_number(outline: &TaskOutline<'_>) -> BTreeMap<u64, usize> {
         .collect()
 }
 
-/// The places of the tasks that a `Reference` names, or the missing name.
+/// Indices of the tasks that a `Reference` names, or the missing name.
 fn resolve_reference(
     outline: &TaskOutline<'_>,
     numbers: &BTreeMap<u64, usize>,
@@ -228,26 +229,26 @@ fn resolve_reference(
     match reference {
         Reference::One(id) => {
             let named = outline.positions.get(id).copied();
-            let numbered = || numbers.get(&id.parse().ok()?).copied();
-            vec![named.or_else(numbered).ok_or_else(|| (*id).to_owned())]
+            let numbered = named.or_else(|| numbers.get(&id.parse().ok()?).copied());
+            vec![numbered.ok_or_else(|| (*id).to_owned())]
         }
         Reference::AllBefore => (0..place).map(Ok).collect(),
         Reference::OneBefore => place.checked_sub(1).map(Ok).into_iter().collect(),
         Reference::Range(one, other) => {
             let (first, last) = (*one.min(other), *one.max(other));
-            let found: Vec<_> = numbers
+            let places: Vec<_> = numbers
                 .range(first..=last)
                 .map(|(_, place)| Ok(*place))
                 .collect();
-            let is_whole = (last - first).checked_add(1) == Some(found.len() as u64);
+            let is_whole = (last - first).checked_add(1) == Some(places.len() as u64);
             let missing =
                 (!is_whole).then(|| Err(format!("for each number from {first} to {last}")));
-            found.into_iter().chain(missing).collect()
+            places.into_iter().chain(missing).collect()
         }
     }
 }
 
-/// The bytes behind the label at `at`, up to the end of its line.
+/// Rest of the line behind the label at `at`.
 fn label_at(document: &MarkdownDocument<'_>, at: usize) -> Option<Range<usize>> {
     let near = (at.saturating_sub(LOOK_BACK)..at)
         .find(|start| document.text.is_char_boundary(*start))

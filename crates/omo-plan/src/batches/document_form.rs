@@ -1,19 +1,18 @@
-//! The form in which a document writes the headings of its tasks.
+//! `HeadingForm` of a document.
 
 use super::heading_form::HeadingForm;
-use super::task_outline::{TaskHeading, TaskOutline, has_tasks};
+use super::task_outline::{TaskOutline, has_tasks};
 use crate::document::MarkdownDocument;
 use crate::labels::read_labels;
 use crate::pattern::Pattern;
 
-/// The form of a plan that keeps to no template; [`HeadingForm::Loose`] where it has no task.
+/// Form of a plan without a template; [`HeadingForm::Loose`] for no task.
 pub(crate) fn find_form(document: &MarkdownDocument<'_>) -> HeadingForm {
     let forms = [HeadingForm::Loose, HeadingForm::Deep].into_iter();
-    let numbered = || Some(HeadingForm::Numbered).filter(|_| has_numbered_tasks(document));
     forms
         .into_iter()
         .find(|form| has_tasks(document, *form))
-        .or_else(numbered)
+        .or_else(|| Some(HeadingForm::Numbered).filter(|_| has_numbered_tasks(document)))
         .unwrap_or(HeadingForm::Loose)
 }
 
@@ -27,19 +26,18 @@ const TASK_LABELS: [&str; 4] = [
     "done when",
 ];
 
-/// `true` where the numbered headings of a document are tasks: most have acceptance criteria, and no item is a task by
-/// its number.
+/// Most numbered headings have acceptance criteria, and no item is a task by its number.
 fn has_numbered_tasks(document: &MarkdownDocument<'_>) -> bool {
     if NUMBERED_BOX.is_match(document.text) {
         return false;
     }
     let outline = TaskOutline::read_tasks(document, HeadingForm::Numbered);
-    let has_fields = |task: &&TaskHeading<'_>| {
+    let count = outline.tasks.len();
+    let with_fields = outline.tasks.iter().filter(|task| {
         let labels = read_labels(document, task.heading.end..task.section.end, &[]);
         labels
             .iter()
             .any(|label| TASK_LABELS.contains(&&*label.key))
-    };
-    let count = outline.tasks.len();
-    count > 1 && outline.tasks.iter().filter(has_fields).count() * 2 > count
+    });
+    count > 1 && with_fields.count() * 2 > count
 }

@@ -1,25 +1,23 @@
-//! Headings of tasks: their id and title.
+//! `HeadingForm` of tasks: their id and title.
 
 use crate::pattern::Pattern;
 
-/// Form of the headings of tasks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HeadingForm {
     /// `### Task 1: title` or `## Task 1-tests — title`.
     Exact,
-    /// In every way in which people write it: `## ✅ Task 1.2. title`, `### 任务 3：title`, `#### T1: title`.
+    /// As people write it: `## ✅ Task 1.2. title`, `### 任务 3：title`, `#### T1: title`.
     Loose,
-    /// `Loose` one level further down, where no heading above is a task.
+    /// `Loose` one level further down.
     Deep,
-    /// A number and no word: `### 1. title`.
+    /// `### 1. title`.
     Numbered,
 }
 
-/// Number of a task without leading zeros, and the word behind the number.
+/// Captures the number without leading zeros, with the word behind it.
 static TASK: Pattern =
     Pattern::new(r"^Task\s+0*([0-9]+(?:-[A-Za-z]+)?)(?:\s*:|\s*[–—―−]|\s+-{1,3}(?:\s|$))");
-/// `TASK` in every way of writing: with marks and emphasis around it, in other languages, with letters and parts, with
-/// a remark, and with any sign or nothing before its title.
+/// `TASK` with marks, emphasis, letters, parts and remarks, in other languages too.
 static LOOSE_TASK: Pattern = Pattern::new(
     r"^[\s*_~]*(?:[✅✔☑🟢🔲⬜]\x{FE0F}?\s*)?(?:\[[ xX]\]\s*)?[*_~]*(?:(?:{task})\s*[#№]?\s*(?:([0-9]+(?:-[0-9]+)+)|0*([0-9]+(?:\.[0-9]+)*[A-Za-z]?(?:-[A-Za-z]+)?))|(?i-u:task)\s+([A-Z][0-9]*(?:\.[0-9]+)*)|(T-?[0-9]+)\b)[*_~]*\s*(?:[(（][^)）]*[)）]\s*)?(?:[:：.)|–—―−-]+|$)[*_~]*|^[*_~]*(T[0-9]+)[ \t]+",
 );
@@ -27,7 +25,6 @@ static LOOSE_TASK: Pattern = Pattern::new(
 static NUMBERED: Pattern = Pattern::new(r"^[*_]*([0-9]+(?:\.[0-9]+)*)[.):][*_]*\s+");
 
 impl HeadingForm {
-    /// `true` for a level whose headings may be tasks.
     pub(super) fn is_of_level(self, level: usize) -> bool {
         match self {
             Self::Exact | Self::Loose => matches!(level, 2 | 3),
@@ -36,13 +33,13 @@ impl HeadingForm {
         }
     }
 
-    /// `true` for a level at which a heading that is no task ends the one before.
+    /// A heading of this level that is no task ends the task before.
     pub(super) fn ends_at(self, level: usize) -> bool {
         level <= if self == Self::Deep { 3 } else { 2 }
     }
 }
 
-/// The id and the title of `Task 1-tests: title`.
+/// Id and title of `Task 1-tests: title`.
 pub(super) fn split_task_heading(text: &str, form: HeadingForm) -> Option<(&str, &str)> {
     match form {
         HeadingForm::Exact => TASK.read(text).map(|([id], title)| (id, title)),

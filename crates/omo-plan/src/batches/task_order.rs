@@ -1,4 +1,4 @@
-//! Topological order of a plan's tasks, else the order of the file.
+//! Order of a run: needs first, else as in the file.
 
 use crate::batches::task_outline::{MAX_FINDINGS_OF_A_KIND, TaskOutline, task_diagnostic};
 use crate::diagnostic::{Code, Diagnostic};
@@ -12,7 +12,7 @@ pub(super) struct Unit {
 }
 
 impl Unit {
-    /// Places of the tasks in the file, in the order of a run.
+    /// Indices in the order of a run.
     pub(super) fn positions(self) -> impl Iterator<Item = usize> {
         std::iter::once(self.first).chain(self.second)
     }
@@ -22,7 +22,7 @@ impl Unit {
     }
 }
 
-/// The tasks in the order of a run; `None` for a circle or a duplicate id, which is reported.
+/// `None` for a circle or a duplicate id, which is reported.
 pub(super) fn order_tasks(
     outline: &TaskOutline<'_>,
     diagnostics: &mut Vec<Diagnostic>,
@@ -104,18 +104,20 @@ fn collect_needs(
 }
 
 fn report_cycle(outline: &TaskOutline<'_>, units: &[Unit], circle: &[usize]) -> Diagnostic {
-    let name = |unit: &usize| {
-        let places = units
-            .get(*unit)
-            .into_iter()
-            .flat_map(|unit| unit.positions());
-        places
-            .filter_map(|place| outline.tasks.get(place))
-            .map(|task| task.id)
-            .collect::<Vec<_>>()
-            .join("/")
-    };
-    let names: Vec<String> = circle.iter().map(name).collect();
+    let names: Vec<String> = circle
+        .iter()
+        .map(|unit| {
+            let places = units
+                .get(*unit)
+                .into_iter()
+                .flat_map(|unit| unit.positions());
+            places
+                .filter_map(|place| outline.tasks.get(place))
+                .map(|task| task.id)
+                .collect::<Vec<_>>()
+                .join("/")
+        })
+        .collect();
     let words = task_graph::circle_words(names.iter().map(String::as_str));
     let text = format!("tasks depend on each other in a circle: {words}");
     let first = circle

@@ -1,4 +1,4 @@
-//! Outline of a plan: its tasks, their needs, and its markers.
+//! `TaskOutline` of a plan: tasks, needs and markers.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
@@ -11,24 +11,22 @@ use crate::id::is_id;
 
 pub(super) const MAX_FINDINGS_OF_A_KIND: usize = 1000;
 
-/// A task by its heading.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TaskHeading<'a> {
-    /// Number without leading zeros, with `-tests` or `-impl` where there is one.
+    /// Number without leading zeros, with `-tests` or `-impl` of a pair.
     pub id: &'a str,
-    /// Title of the task, without comments.
+    /// Without comments.
     pub title: Cow<'a, str>,
-    /// Bytes of the heading.
     pub heading: Range<usize>,
-    /// Line of the heading, from 1.
+    /// Of the heading, from 1.
     pub line: usize,
-    /// Bytes from the heading to the next task, or to the next heading of level 1 or 2.
+    /// Up to the next task, or the next heading of level 1 or 2.
     pub section: Range<usize>,
-    /// Places of the tasks that the task needs, each once.
+    /// Indices of needed tasks, each once.
     pub depends_on: Vec<usize>,
-    /// `true` where the task names its needs, also `none`.
+    /// Also `true` for `none`.
     pub states_dependencies: bool,
-    /// `true` for a task with a checkpoint marker.
+    /// Has a checkpoint marker.
     pub is_marked: bool,
 }
 
@@ -42,27 +40,25 @@ impl TaskHeading<'_> {
         }
     }
 
-    /// `true` for the half that is written first.
+    /// The half that is written first.
     pub(crate) fn is_tests(&self) -> bool {
         self.id.ends_with("-tests")
     }
 }
 
-/// The tasks of a plan, and the findings of reading them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TaskOutline<'a> {
-    /// Tasks in the order of the file.
     pub tasks: Vec<TaskHeading<'a>>,
-    /// Place of each task by its id.
+    /// Index of each task by id.
     pub positions: HashMap<&'a str, usize>,
-    /// Findings, at most a thousand of each kind.
+    /// At most 1,000 of each `Code`.
     pub diagnostics: Vec<Diagnostic>,
     counts: BTreeMap<Code, usize>,
     pub(super) form: HeadingForm,
 }
 
 impl<'a> TaskOutline<'a> {
-    /// The tasks of a document, without `depends_on`.
+    /// Without `depends_on`.
     pub(crate) fn read_tasks(document: &MarkdownDocument<'a>, form: HeadingForm) -> Self {
         let mut outline = TaskOutline {
             tasks: Vec::new(),
@@ -142,7 +138,7 @@ impl<'a> TaskOutline<'a> {
         if document.code_blocks.iter().all(|code| !code.is_open) {
             return;
         }
-        // A fence that opens where it was meant to close can hide tasks: nothing is run then.
+        // A fence that opens where it should close can hide tasks: nothing is run then.
         let hidden = document
             .code_blocks
             .iter()
@@ -179,7 +175,7 @@ impl<'a> TaskOutline<'a> {
         }
     }
 
-    /// Checkpoint markers. A comment counts everywhere but in code blocks; one in a task's heading belongs to the task.
+    /// A comment counts everywhere but in code blocks; in a heading it belongs to the task.
     fn find_markers(&mut self, document: &MarkdownDocument<'_>) {
         for start in memchr::memmem::find_iter(document.text.as_bytes(), "<!--") {
             let Some(kind) = read_marker(document.slice(start..document.text.len())) else {
@@ -278,7 +274,6 @@ pub(crate) fn span_diagnostic(
     }
 }
 
-/// `true` for a document with a task.
 pub(crate) fn has_tasks(document: &MarkdownDocument<'_>, form: HeadingForm) -> bool {
     document
         .headings
@@ -312,7 +307,7 @@ fn is_task_line(row: &str, form: HeadingForm) -> bool {
     text.is_some_and(|text| split_task_heading(text.trim_start(), form).is_some())
 }
 
-/// `true` for a heading that was likely meant as a task's.
+/// Heading that was likely meant as a task's.
 fn resembles_task(text: &str) -> bool {
     let word = text.trim_start_matches(|char: char| !char.is_alphanumeric());
     let is_task = word
@@ -331,7 +326,7 @@ enum Marker {
 
 fn read_marker(text: &str) -> Option<Marker> {
     let inner = text.strip_prefix("<!--")?;
-    // A marker is short: only 60 characters of a comment are searched.
+    // A marker is short: 60 characters are searched.
     let near = inner.get(
         ..inner
             .char_indices()

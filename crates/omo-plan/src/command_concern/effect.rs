@@ -1,4 +1,4 @@
-//! Effects of commands beside judging: preparing, running on, or changing something outside of the work.
+//! `Effect` of a command beside judging.
 
 mod table;
 
@@ -15,7 +15,7 @@ use table::{
 };
 
 const MAX_DEPTH: usize = 4;
-/// Maximum words that decide about a program's task.
+/// Maximum words that decide about an effect.
 const MAX_TOLD: usize = 4;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -25,36 +25,35 @@ pub(crate) enum Effect {
     Installs,
     NeverEnds,
     Changes,
-    /// A call to another machine.
+    /// Calls another machine.
     Reaches,
-    /// Work, or output, in a folder outside of the project.
+    /// Works, or writes, in a folder outside of the project.
     Leaves,
 }
 
 impl Effect {
-    /// `true` for an effect with which a command may still be meant to judge.
+    /// May still be meant to judge.
     pub(crate) fn may_judge(self) -> bool {
         matches!(self, Self::Runs | Self::Reaches | Self::Leaves)
     }
 
-    /// `true` for an effect with which a command is no check, whatever else it does.
+    /// Is no check, whatever else it does.
     pub(crate) fn spoils(self) -> bool {
         matches!(self, Self::Installs | Self::NeverEnds | Self::Changes)
     }
 }
 
 fn has_word(words: &str, wanted: &str) -> bool {
-    let is_whole = |at: usize| {
-        let before = words.get(..at).unwrap_or_default();
-        let behind = words.get(at + wanted.len()..).unwrap_or_default();
-        (before.is_empty() || before.ends_with(' '))
-            && (behind.is_empty() || behind.starts_with(' '))
-    };
-    !wanted.is_empty() && words.match_indices(wanted).any(|(at, _)| is_whole(at))
+    !wanted.is_empty()
+        && words.match_indices(wanted).any(|(at, _)| {
+            let before = words.get(..at).unwrap_or_default();
+            let behind = words.get(at + wanted.len()..).unwrap_or_default();
+            (before.is_empty() || before.ends_with(' '))
+                && (behind.is_empty() || behind.starts_with(' '))
+        })
 }
 
-/// The effects of the parts of a command, in their order; `None` for a part that may judge. A change of the folder
-/// within the project has no effect.
+/// Effects of the parts in order: `None` for one that may judge, nothing for a change of folder within the project.
 pub(crate) fn effects(command: &str) -> Vec<Option<Effect>> {
     let mut reader = EffectReader::default();
     reader.read_script(command, 0);
@@ -65,11 +64,10 @@ pub(crate) fn effect(command: &str) -> Option<Effect> {
     effects(command).into_iter().flatten().max()
 }
 
-/// Effects of a script so far, and its current folder.
 #[derive(Default)]
 struct EffectReader {
     found: Vec<Option<Effect>>,
-    /// Folders below the project's top; negative outside.
+    /// Below the project's top; negative outside.
     depth: isize,
 }
 
@@ -77,14 +75,14 @@ impl EffectReader {
     fn read_script(&mut self, script: &str, nesting: usize) {
         match parse_shell(script).filter(|_| nesting < MAX_DEPTH) {
             Some(parts) => self.read_parts(parts.iter(), nesting),
-            // An unknown script can do anything.
+            // An unreadable script can do anything.
             None => self.found.push(Some(Effect::Changes)),
         }
     }
 
     fn read_parts<'p>(&mut self, parts: impl Iterator<Item = &'p Part>, nesting: usize) {
         for part in parts {
-            // A note in the home of its user overwrites nothing of the machine.
+            // A note in the user's home overwrites nothing of the machine.
             let mut written = part
                 .written_files
                 .iter()
@@ -99,15 +97,15 @@ impl EffectReader {
                 PartKind::Group(parts) | PartKind::Subshell(parts) => {
                     self.read_parts(parts.iter(), nesting);
                 }
-                // The arguments may be made in any way that harms nothing.
+                // Arguments may be made in any way that harms nothing.
                 PartKind::Inner(parts) => {
-                    let known = self.found.len();
+                    let start = self.found.len();
                     self.read_parts(parts.iter(), nesting);
-                    let inner = self.found.split_off(known);
+                    let inner = self.found.split_off(start);
                     self.found.extend(
-                        inner
-                            .into_iter()
-                            .filter(|effect| effect.is_some_and(|own| own > Effect::Installs)),
+                        inner.into_iter().filter(|effect| {
+                            effect.is_some_and(|effect| effect > Effect::Installs)
+                        }),
                     );
                 }
             }
@@ -155,7 +153,7 @@ fn runs_of_find(arguments: &[String]) -> Option<String> {
     )
 }
 
-/// `true` for a change of the folder out of the project, from `depth` folders below its top.
+/// Moves `depth` by a change of the folder; `true` where that leaves the project.
 fn leaves_project(target: &str, depth: &mut isize) -> bool {
     if is_elsewhere(target) {
         return true;
@@ -174,14 +172,14 @@ fn leaves_project(target: &str, depth: &mut isize) -> bool {
 }
 
 static ELSEWHERE: Pattern = Pattern::new(r"^(?:/|~|\$\{?(?:HOME|OLDPWD)\b|[A-Za-z]:)");
-/// A path outside of the project that a command may write to.
+/// Paths outside of the project that a command may write to.
 static SCRATCH: Pattern = Pattern::new(r"^/(?:tmp|var/tmp|dev)(?:/|$)");
 
 fn is_elsewhere(folder: &str) -> bool {
     ELSEWHERE.is_match(folder)
 }
 
-/// `true` for a path outside of the project, but for scratch folders such as `/tmp`.
+/// Outside of the project and of `SCRATCH`.
 fn is_outside(path: &str) -> bool {
     is_elsewhere(path) && !SCRATCH.is_match(path)
 }
@@ -191,24 +189,24 @@ fn words_effect(words: &[String]) -> Option<Effect> {
     let is_bounded = matches!(first.as_str(), "timeout" | "gtimeout");
     let (program, arguments) = without_wrappers(words).split_first()?;
     let own = program_effect(program_name(program), arguments, is_script(program));
-    // A wrapper has options and words of its own before the command.
+    // A wrapper has options and words before the command.
     let is_wrapped =
         is_wrapper(program_name(first), others) || matches!(first.as_str(), "docker" | "podman");
-    let is_known = |word: &str| {
-        TABLE_ROWS.contains_key(program_name(word)) || has_role(word, Role::TestRunner)
-    };
-    let inner = others
+    let inner: Vec<Option<Effect>> = others
         .iter()
         .enumerate()
-        .filter(|(_, word)| is_wrapped && is_known(word))
+        .filter(|(_, word)| {
+            is_wrapped
+                && (TABLE_ROWS.contains_key(program_name(word)) || has_role(word, Role::TestRunner))
+        })
         .map(|(at, word)| {
             program_effect(
                 program_name(word),
                 others.get(at + 1..).unwrap_or_default(),
                 false,
             )
-        });
-    let inner: Vec<Option<Effect>> = inner.collect();
+        })
+        .collect();
     let own = if own == Some(Effect::Runs) && inner.contains(&None) {
         None
     } else {
@@ -223,7 +221,7 @@ fn is_script(program: &str) -> bool {
     program.contains('/') || has_word("py js mjs cjs ts sh rb php pl ps1", ending)
 }
 
-/// The effect of an option that names the working folder, `depth` folders below the project's top.
+/// Effect of an option for the working folder, `depth` folders below the project's top.
 fn folder_effect(arguments: &[String], depth: isize) -> Option<Effect> {
     let apart = arguments
         .iter()
@@ -238,24 +236,56 @@ fn folder_effect(arguments: &[String], depth: isize) -> Option<Effect> {
         .then_some(Effect::Leaves)
 }
 
-/// Places of the arguments that are neither options nor values of options.
+/// Indices of arguments that are neither options nor their values.
 fn plain_places(arguments: &[String]) -> Vec<usize> {
-    let before = |place: usize| {
-        place
-            .checked_sub(1)
-            .and_then(|before| arguments.get(before))
-    };
-    let is_plain = |(place, word): &(usize, &String)| {
-        !word.starts_with('-')
-            && !word.contains('=')
-            && !before(*place).is_some_and(|option| has_word(VALUED, option))
-    };
-    arguments
-        .iter()
-        .enumerate()
-        .filter(is_plain)
-        .map(|(place, _)| place)
-        .collect()
+    let mut places = Vec::new();
+    let mut before: Option<&String> = None;
+    for (place, word) in arguments.iter().enumerate() {
+        let is_value = before.is_some_and(|option| has_word(VALUED, option));
+        if !word.starts_with('-') && !word.contains('=') && !is_value {
+            places.push(place);
+        }
+        before = Some(word);
+    }
+    places
+}
+
+struct ProgramCall<'a> {
+    arguments: &'a [String],
+    places: Vec<usize>,
+    /// Arguments at `places`.
+    words: Vec<&'a str>,
+}
+
+impl<'a> ProgramCall<'a> {
+    fn new(arguments: &'a [String]) -> Self {
+        let places = plain_places(arguments);
+        let words = places
+            .iter()
+            .filter_map(|at| arguments.get(*at))
+            .map(String::as_str)
+            .collect();
+        Self {
+            arguments,
+            places,
+            words,
+        }
+    }
+
+    fn word(&self, place: usize) -> &'a str {
+        self.words.get(place).copied().unwrap_or_default()
+    }
+
+    fn behind(&self, place: usize) -> &'a [String] {
+        self.places
+            .get(place)
+            .and_then(|at| self.arguments.get(at + 1..))
+            .unwrap_or_default()
+    }
+
+    fn has(&self, is_wanted: impl Fn(&str) -> bool) -> bool {
+        self.arguments.iter().any(|argument| is_wanted(argument))
+    }
 }
 
 fn program_effect(name: &str, arguments: &[String], is_script: bool) -> Option<Effect> {
@@ -263,35 +293,23 @@ fn program_effect(name: &str, arguments: &[String], is_script: bool) -> Option<E
         .split_once('@')
         .filter(|(name, _)| !name.is_empty())
         .map_or(name, |(name, _)| name);
-    let places = plain_places(arguments);
-    let words: Vec<&str> = places
-        .iter()
-        .filter_map(|at| arguments.get(*at))
-        .map(String::as_str)
-        .collect();
-    let word = |place: usize| words.get(place).copied().unwrap_or_default();
-    let behind = |place: usize| {
-        places
-            .get(place)
-            .and_then(|at| arguments.get(at + 1..))
-            .unwrap_or_default()
-    };
-    let has = |wanted: &dyn Fn(&str) -> bool| arguments.iter().any(|argument| wanted(argument));
+    let call = ProgramCall::new(arguments);
     match name {
-        "npm" | "pnpm" | "yarn" | "bun" if table_effect(name, word(0)).is_none() => {
-            let scope = usize::from(word(0) == "workspace") * 2;
-            let script = scope + usize::from(matches!(word(scope), "run" | "run-script"));
-            return script_effect(word(script), behind(script));
+        "npm" | "pnpm" | "yarn" | "bun" if table_effect(name, call.word(0)).is_none() => {
+            let scope = usize::from(call.word(0) == "workspace") * 2;
+            let script = scope + usize::from(matches!(call.word(scope), "run" | "run-script"));
+            return script_effect(call.word(script), call.behind(script));
         }
-        "docker" | "podman" if word(0) == "compose" => {
-            return program_effect("docker-compose", behind(0), false);
+        "docker" | "podman" if call.word(0) == "compose" => {
+            return program_effect("docker-compose", call.behind(0), false);
         }
-        "docker-compose" if words.contains(&"up") => {
-            let ends =
-                has(&|word| word.starts_with("-d") || has_word("--detach --wait --no-start", word))
-                    || has(&|word| {
-                        word.starts_with("--abort-on") || word.starts_with("--exit-code-from")
-                    });
+        "docker-compose" if call.words.contains(&"up") => {
+            let ends = call.has(|word| {
+                word.starts_with("-d")
+                    || has_word("--detach --wait --no-start", word)
+                    || word.starts_with("--abort-on")
+                    || word.starts_with("--exit-code-from")
+            });
             return Some(if ends {
                 Effect::Prepares
             } else {
@@ -299,61 +317,66 @@ fn program_effect(name: &str, arguments: &[String], is_script: bool) -> Option<E
             });
         }
         "docker-compose"
-            if words.contains(&"down") && has(&|word| matches!(word, "-v" | "--volumes")) =>
+            if call.words.contains(&"down")
+                && call.has(|word| matches!(word, "-v" | "--volumes")) =>
         {
             return Some(Effect::Changes);
         }
-        "git" => return git_effect(&words, arguments),
-        "php" if has(&|word| word == "-S") => return Some(Effect::NeverEnds),
+        "git" => return git_effect(&call.words, arguments),
+        "php" if call.has(|word| word == "-S") => return Some(Effect::NeverEnds),
         _ if (has_role(name, Role::Interpreter) || matches!(name, "source" | "."))
-            && table_effect(name, word(0)).is_none() =>
+            && table_effect(name, call.word(0)).is_none() =>
         {
             return interpreter_effect(arguments);
         }
-        _ if has_word(FETCHING, name) && words.iter().any(|word| is_remote(word)) => {
+        _ if has_word(FETCHING, name) && call.words.iter().any(|word| is_remote(word)) => {
             return Some(Effect::Reaches);
         }
-        _ if has_word(DATABASES, name) && has(&|word| STATEMENT.is_match(word)) => {
+        _ if has_word(DATABASES, name) && call.has(|word| STATEMENT.is_match(word)) => {
             return Some(Effect::Changes);
         }
-        _ if has_word(WRITING, name) && (name != "sed" || has(&|word| word.starts_with("-i"))) => {
-            let leaves = words
+        _ if has_word(WRITING, name)
+            && (name != "sed" || call.has(|word| word.starts_with("-i"))) =>
+        {
+            let leaves = call
+                .words
                 .iter()
                 .any(|word| is_outside(word))
                 .then_some(Effect::Leaves);
-            return leaves.max(table_effect(name, word(0)));
+            return leaves.max(table_effect(name, call.word(0)));
         }
         _ => {}
     }
-    let is_trial = has(&|word| {
+    let is_trial = call.has(|word| {
         has_word(TRIALS, word) || word.starts_with("--dry-run=") && word != "--dry-run=false"
-    }) || matches!(name, "make" | "gmake") && has(&|word| word == "-n");
-    let follows = has(&|word| matches!(word, "--watch" | "--watchAll" | "--serve"))
+    }) || matches!(name, "make" | "gmake") && call.has(|word| word == "-n");
+    let follows = call.has(|word| matches!(word, "--watch" | "--watchAll" | "--serve"))
         || matches!(name, "tail" | "journalctl")
-            && has(&|word| word.starts_with('-') && word.contains(['f', 'F']))
-        || word(0) == "logs" && has(&|word| word == "-f")
-        || name == "tsc" && has(&|word| word == "-w");
+            && call.has(|word| word.starts_with('-') && word.contains(['f', 'F']))
+        || call.word(0) == "logs" && call.has(|word| word == "-f")
+        || name == "tsc" && call.has(|word| word == "-w");
     let told: &[&str] = if has_word(TOLD_ANYWHERE, name) {
-        &words
+        &call.words
     } else {
-        words.get(..1).unwrap_or_default()
+        call.words.get(..1).unwrap_or_default()
     };
     let by_table = told
         .iter()
         .map(|word| table_effect(name, word))
         .max()
         .unwrap_or_else(|| table_effect(name, ""));
-    let looks = [
-        Role::Reader,
-        Role::Printer,
-        Role::OutputJudge,
-        Role::TestRunner,
-    ]
-    .iter();
-    let is_judge =
-        || !has_role(name, Role::TaskRunner) && looks.clone().any(|role| has_role(name, *role));
-    let is_told = told.iter().any(|word| changes_by_name(word, false)) && !is_judge();
-    let is_looking = words
+    let is_judge = !has_role(name, Role::TaskRunner)
+        && [
+            Role::Reader,
+            Role::Printer,
+            Role::OutputJudge,
+            Role::TestRunner,
+        ]
+        .iter()
+        .any(|role| has_role(name, *role));
+    let is_told = !is_judge && told.iter().any(|word| changes_by_name(word, false));
+    let is_looking = call
+        .words
         .iter()
         .take(MAX_TOLD)
         .any(|word| has_word(LOOKING, word));
@@ -366,26 +389,25 @@ fn program_effect(name: &str, arguments: &[String], is_script: bool) -> Option<E
         .max(follows.then_some(Effect::NeverEnds))
 }
 
-/// SQL statement that changes a database.
+/// Changes a database.
 static STATEMENT: Pattern = Pattern::new(
     r"(?i-u:\b(?:drop|delete|truncate|alter|insert|update|create|grant|flushall|flushdb)\b)",
 );
 
 fn interpreter_effect(arguments: &[String]) -> Option<Effect> {
     let is_module = arguments.iter().any(|word| word == "-m");
-    let is_file = |at: &usize| {
+    let at = plain_places(arguments).into_iter().find(|at| {
         arguments
             .get(*at)
             .is_some_and(|word| is_script(word) || is_module)
-    };
-    let at = plain_places(arguments).into_iter().find(is_file)?;
-    // An option that runs a text, or only reads the script.
+    })?;
+    // Options that run a text, or only read the script.
     let mut options = arguments.iter().take(at);
     if options.any(|word| has_word("-c -e -n -l --check", word)) {
         return None;
     }
     let script = arguments.get(at)?;
-    // A script among tests is a test.
+    // A script among tests is one.
     if script
         .split('/')
         .any(|folder| matches!(folder, "test" | "tests" | "spec" | "__tests__"))
@@ -416,19 +438,15 @@ static TABLE_ROWS: LazyLock<HashMap<&str, Vec<(Effect, &str)>>> = LazyLock::new(
 
 fn table_effect(name: &str, word: &str) -> Option<Effect> {
     let base = word.split(':').next().unwrap_or_default();
-    let holds = |words: &str| {
-        words == "*"
+    let rows = TABLE_ROWS.get(name)?.iter().filter(|(_, words)| {
+        *words == "*"
             || has_word(words, if word.is_empty() { "-" } else { word })
             || !base.is_empty() && has_word(words, base)
-    };
-    let rows = TABLE_ROWS
-        .get(name)?
-        .iter()
-        .filter(|(_, words)| holds(words));
+    });
     rows.map(|(effect, _)| *effect).max()
 }
 
-/// The effect of a script of `package.json`, whose name may be that of a program.
+/// Effect of a script of `package.json`, whose name may be that of a program.
 fn script_effect(script: &str, arguments: &[String]) -> Option<Effect> {
     let parts: Vec<&str> = script.split(':').collect();
     let is_test = parts.iter().any(|part| has_word(JUDGING, part));
@@ -444,7 +462,7 @@ fn script_effect(script: &str, arguments: &[String]) -> Option<Effect> {
     runs_on.then_some(Effect::NeverEnds).max(repairs).max(own)
 }
 
-/// `true` for a word that changes something outside of the work: `db:migrate`, `deployProd`, `migrate_users.py`.
+/// Such as `db:migrate`, `deployProd` or `migrate_users.py`.
 fn changes_by_name(word: &str, is_file: bool) -> bool {
     if word.contains('/') || !is_file && word.contains('.') {
         return false;
@@ -458,27 +476,35 @@ fn changes_by_name(word: &str, is_file: bool) -> bool {
             spaced.push(char.to_ascii_lowercase());
         }
     }
-    let has_part = |words: &str| spaced.split(' ').any(|part| has_word(words, part));
-    !has_part(JUDGING) && (word.starts_with("db:") || has_part(CHANGING))
+    !has_part(&spaced, JUDGING) && (word.starts_with("db:") || has_part(&spaced, CHANGING))
+}
+
+fn has_part(spaced: &str, words: &str) -> bool {
+    spaced.split(' ').any(|part| has_word(words, part))
+}
+
+fn has_argument(arguments: &[String], wanted: &str) -> bool {
+    arguments.iter().any(|word| has_word(wanted, word))
 }
 
 fn git_effect(words: &[&str], arguments: &[String]) -> Option<Effect> {
     let verb = words.first().copied().unwrap_or_default();
-    let has = |wanted: &str| arguments.iter().any(|word| has_word(wanted, word));
-    let is_listed = has(
+    let is_listed = has_argument(
+        arguments,
         "list show -l --list --get --get-all --show-current -v --contains --merged -a -r --dry-run",
     );
     let changes = match verb {
-        "remote" => has("add set-url remove rm rename prune"),
-        "config" => words.len() > 2 && !is_listed || has("--unset"),
-        "branch" | "tag" => words.len() > 1 && !is_listed || has("-d -D"),
+        "remote" => has_argument(arguments, "add set-url remove rm rename prune"),
+        "config" => words.len() > 2 && !is_listed || has_argument(arguments, "--unset"),
+        "branch" | "tag" => words.len() > 1 && !is_listed || has_argument(arguments, "-d -D"),
         _ => {
             table_effect("git", verb) == Some(Effect::Changes)
                 && !(is_listed && matches!(verb, "worktree" | "stash"))
         }
     };
     // A verb that judges by its status is a check.
-    let judges = verb == "grep" || has("--exit-code --quiet --check --error-unmatch -q");
+    let status_options = "--exit-code --quiet --check --error-unmatch -q";
+    let judges = verb == "grep" || has_argument(arguments, status_options);
     if changes {
         return Some(Effect::Changes);
     }
@@ -488,10 +514,10 @@ fn git_effect(words: &[&str], arguments: &[String]) -> Option<Effect> {
     Some(told).filter(|_| !judges)
 }
 
-/// Host of an address without a scheme: `api.example.com/deploy`.
+/// Without a scheme: `api.example.com/deploy`.
 static HOST: Pattern = Pattern::new(r"^[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*\.[A-Za-z]{2,}(?:[:/?]|$)");
 
-/// `true` for the address of another machine, with a scheme or without.
+/// Address of another machine, with a scheme or without.
 fn is_remote(argument: &str) -> bool {
     let rest = argument.split_once("://").map_or_else(
         || Some(argument).filter(|rest| HOST.is_match(rest)),

@@ -1,7 +1,6 @@
-//! Meaning of a command's exit status: whether anything of the project can make it fail.
+//! `CommandStatus`: anything of the project that can make a command fail.
 //!
-//! A command is taken apart as a shell does it, as far as that needs no shell. A command that cannot be taken apart
-//! counts as judging.
+//! A command that cannot be taken apart without a shell counts as judging.
 
 use omo_core::shell::programs::{Role, has_role, without_wrappers};
 use omo_core::shell::{
@@ -12,15 +11,15 @@ const MAX_DEPTH: usize = 4;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum CommandStatus {
-    /// A status that the work can make fail.
+    /// The work can make it fail.
     Judges,
-    /// Success with a printout, which may be judged.
+    /// Succeeds with a printout, which may be judged.
     Prints,
-    /// A failure that another part throws away.
+    /// Another part throws the failure away.
     ThrownAway,
-    /// A command that cannot fail.
+    /// Cannot fail.
     Nothing,
-    /// A comparison of constants.
+    /// Compares constants.
     Constant,
 }
 
@@ -38,7 +37,7 @@ impl CommandStatus {
         }
     }
 
-    /// The status of `other`, which is run only after a failure.
+    /// Status of `self || other`.
     fn or(self, other: Self) -> Self {
         match (self, other) {
             (Self::Judges, Self::Prints | Self::Nothing | Self::ThrownAway) => Self::ThrownAway,
@@ -48,7 +47,7 @@ impl CommandStatus {
         }
     }
 
-    /// The status of the last of several commands that are run unconditionally.
+    /// Status of `self; last`.
     fn then(self, last: Self) -> Self {
         match last {
             Self::Nothing | Self::Constant if self.judges() || self == Self::ThrownAway => {
@@ -113,7 +112,7 @@ fn list_status(parts: &[Part], depth: usize) -> CommandStatus {
             Some(before) if is_or => before.or(own),
             Some(before) => before.and(own),
         };
-        // The rest behind an end of the shell is not run.
+        // The rest behind the end of the shell is not run.
         if matches!(part.joint, Joint::And | Joint::Or) && (is_or || !ends) {
             is_or = part.joint == Joint::Or;
             list = Some(own);
@@ -133,7 +132,7 @@ fn list_status(parts: &[Part], depth: usize) -> CommandStatus {
     pipe.or(list).map_or(all, |open| all.then(open))
 }
 
-/// A command over several lines, such as a loop or a function: not taken apart.
+/// A command over several lines, such as a loop or a function.
 fn is_compound(part: &Part) -> bool {
     let first = if let PartKind::Command(words) = &part.kind {
         words.first()
@@ -163,44 +162,47 @@ fn words_status(words: &[String], part: &Part, depth: usize) -> CommandStatus {
         };
     }
     let Some((program, arguments)) = without_wrappers(without_keywords(words)).split_first() else {
-        let is_plain = |word: &String| {
-            (is_assignment(word) || has_role(word, Role::Idle)) && !word.contains('$')
-        };
-        let is_set =
-            part.inputs.is_empty() && part.written_files.is_empty() && words.iter().all(is_plain);
+        let is_set = part.inputs.is_empty()
+            && part.written_files.is_empty()
+            && words.iter().all(|word| {
+                (is_assignment(word) || has_role(word, Role::Idle)) && !word.contains('$')
+            });
         return if is_set {
             CommandStatus::Nothing
         } else {
             CommandStatus::Judges
         };
     };
-    // `set -e` ends a shell with the first failure, `pipefail` with that of any part of a pipeline.
-    let is_strict =
-        |word: &String| word == "pipefail" || word != "-c" && option_letters(word).contains('e');
     if let Some(script) = shell_script(program, arguments) {
-        if arguments
+        // `set -e` ends a shell with the first failure, `pipefail` with that of any part of a pipeline.
+        let is_strict = arguments
             .iter()
             .take_while(|word| *word != script)
-            .any(is_strict)
-        {
+            .any(|word| word == "pipefail" || word != "-c" && option_letters(word).contains('e'));
+        if is_strict {
             return CommandStatus::Judges;
         }
         return script_status(script, depth + 1);
     }
     let first = arguments.first().map_or("", String::as_str);
-    let has = |wanted: &dyn Fn(&str) -> bool| arguments.iter().any(|word| wanted(word));
     match program.as_str() {
         "eval" => script_status(&arguments.join(" "), depth + 1),
         "exit" if arguments == ["0"] => CommandStatus::Nothing,
         // A script `test`, behind the tool that runs it.
         "test" if arguments.is_empty() => CommandStatus::Judges,
-        "test" | "[" | "[[" if part.expands || has(&asks_of_file) => CommandStatus::Judges,
+        "test" | "[" | "[[" if part.expands || has_argument(arguments, asks_of_file) => {
+            CommandStatus::Judges
+        }
         "test" | "[" | "[[" => CommandStatus::Constant,
-        "find" if has(&|word| matches!(word, "-exec" | "-execdir" | "-ok")) => {
+        "find"
+            if has_argument(arguments, |word| {
+                matches!(word, "-exec" | "-execdir" | "-ok")
+            }) =>
+        {
             CommandStatus::Judges
         }
         "sort"
-            if has(&|word| {
+            if has_argument(arguments, |word| {
                 word.starts_with("--check") || option_letters(word).contains(['c', 'C'])
             }) =>
         {
@@ -209,7 +211,7 @@ fn words_status(words: &[String], part: &Part, depth: usize) -> CommandStatus {
         "git" if prints_of_git(arguments) => CommandStatus::Prints,
         "docker" if matches!(first, "ps" | "images") => CommandStatus::Prints,
         "sed" if first == "-n" => CommandStatus::Prints,
-        "ls" if !has(&|word| {
+        "ls" if !has_argument(arguments, |word| {
             !word.starts_with('-') && !matches!(word, "." | ".." | "./" | "../")
         }) =>
         {
@@ -219,6 +221,10 @@ fn words_status(words: &[String], part: &Part, depth: usize) -> CommandStatus {
         name if has_role(name, Role::Printer) => CommandStatus::Prints,
         _ => CommandStatus::Judges,
     }
+}
+
+fn has_argument(arguments: &[String], is_wanted: impl Fn(&str) -> bool) -> bool {
+    arguments.iter().any(|word| is_wanted(word))
 }
 
 fn prints_of_git(arguments: &[String]) -> bool {
@@ -231,17 +237,16 @@ fn prints_of_git(arguments: &[String]) -> bool {
         }
         asked = rest.next();
     }
-    let has_status = |word: &String| {
+    let has_status = has_argument(arguments, |word| {
         matches!(
-            word.as_str(),
+            word,
             "--exit-code" | "--quiet" | "--check" | "--error-unmatch"
         )
-    };
-    asked.is_some_and(|asked| PRINTS.contains(&format!(" {asked} ")))
-        && !arguments.iter().any(has_status)
+    });
+    !has_status && asked.is_some_and(|asked| PRINTS.contains(&format!(" {asked} ")))
 }
 
-/// An operator of a comparison that reads a file, such as `-f`.
+/// Comparison of a file, such as `-f`.
 fn asks_of_file(word: &str) -> bool {
     const LETTERS: &str = "abcdefghkprstuwxLOGSN";
     matches!(word, "-nt" | "-ot" | "-ef")

@@ -1,6 +1,4 @@
-//! Tasks of Backlog.md: a file for each, with id, title, status and dependencies in the front matter.
-//!
-//! A task's dependencies stand in other files, which are named. Its state is its status.
+//! Tasks of Backlog.md, a file for each: the front matter has id, title, status, and dependencies on other files.
 
 use std::ops::Range;
 
@@ -18,12 +16,10 @@ use crate::model::{Dialect, Plan, PlannedState, Task};
 use crate::pattern::Pattern;
 
 static RECORD: Pattern = Pattern::new(r"(?i-u:\b(?:notes|summary|references|comments|log)\b)");
-/// Comments that Backlog.md writes around the parts of a file.
 const MARKERS: [&str; 2] = ["<!-- AC:BEGIN -->", "<!-- SECTION:"];
 const MAX_TITLE: usize = 200;
 const MAX_CRITERION: usize = 400;
 
-/// A task of Backlog.md.
 #[derive(Debug)]
 pub struct BacklogDialect;
 
@@ -47,8 +43,8 @@ impl PlanDialect for BacklogDialect {
 
     fn recognizes(&self, input: &PlanInput<'_>) -> bool {
         let is_at_place = Dialect::of_place(input.path()) == Some(Dialect::Backlog);
-        let is_marked = || MARKERS.iter().any(|marker| input.text().contains(marker));
-        !input.is_json() && (is_at_place || is_marked()) && has_matter(input.document())
+        let is_marked = MARKERS.iter().any(|marker| input.text().contains(marker));
+        !input.is_json() && (is_at_place || is_marked) && has_matter(input.document())
     }
 
     fn near_miss(&self, input: &PlanInput<'_>) -> Option<Diagnostic> {
@@ -174,7 +170,7 @@ fn with_status(text: &str, status: &FrontMatterField<'_>, word: &str) -> Option<
     )
 }
 
-/// The title, also where it is folded into the lines below its key.
+/// Title, also one folded below its key.
 fn read_title(document: &MarkdownDocument<'_>) -> String {
     let Some(field) = document.front_matter_field("title") else {
         return String::new();

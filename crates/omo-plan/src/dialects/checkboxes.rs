@@ -1,11 +1,10 @@
-//! The checkboxes of a Markdown file, as the state of its tasks.
+//! Checkboxes of a Markdown file as state.
 
 use std::ops::Range;
 
 use crate::document::line_ranges;
 
-/// The text with every checkbox open: two equal results are the same plan. Lookalikes of a checkbox, in code say, are
-/// opened too.
+/// Text with every checkbox open, lookalikes in code too: equal results are the same plan.
 pub(super) fn with_open_boxes(text: &str) -> String {
     let (mut open, mut done) = (String::with_capacity(text.len()), 0);
     for line in line_ranges(text, 0..text.len()) {
@@ -20,7 +19,7 @@ pub(super) fn with_open_boxes(text: &str) -> String {
     open
 }
 
-/// The bytes between the brackets of a line's checkbox: one character, or none.
+/// Bytes between the brackets of a line's checkbox: one character, or none.
 fn find_mark(line: &str) -> Option<Range<usize>> {
     let item = line.trim_start_matches([' ', '\t']);
     let behind = item.strip_prefix(['-', '*', '+']).or_else(|| {

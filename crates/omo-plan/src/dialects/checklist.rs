@@ -1,7 +1,6 @@
 //! Plans that are lists of checkboxes, nested and numbered by each format in its way.
 //!
-//! [`TaskItems`] says which items are tasks. An item with tasks below and no text is a group: its items do the work.
-//! Any other item is a part of the one above it.
+//! An item with tasks below and no text is a group; any other that is no task ([`TaskItems`]) is a part of the one above.
 
 mod agent_os;
 mod bmad;
@@ -22,8 +21,8 @@ use super::goal::{GoalFile, GoalPart};
 use super::task_problems::report_task_problems;
 use super::{BatchOptions, PlanChange, PlanDialect, PlanInput, PlanPlace, near_miss};
 use crate::batches::span_diagnostic;
-use crate::diagnostic::{Code, Diagnostic};
-use crate::document::{CodeBlock, Heading, MarkdownDocument, line_ranges};
+use crate::diagnostic::Code;
+use crate::document::{MarkdownDocument, line_ranges};
 use crate::fields::prose::{read_prose, read_row_checks};
 use crate::fields::unused_commands::unused_commands;
 use crate::fields::verification_section::read_verification_section;
@@ -43,19 +42,18 @@ static CHECKPOINT: Pattern = Pattern::new(r"^[\s>*_#]*(?i-u:checkpoint)\b");
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum TaskItems {
-    /// Items whose number begins with a letter, such as `T001`.
+    /// Number with a letter first, such as `T001`.
     Lettered,
-    /// Items with a number.
+    /// Number.
     Numbered,
-    /// Items with a number, and items outside of every numbered one.
+    /// Number, or outside of numbered items.
     NumberedOrOuter,
-    /// Items with a number outside of every other numbered one.
+    /// Number, and outside of other numbered items.
     NumberedOuter,
-    /// Items outside of every other one.
+    /// Outside of other items.
     Outer,
 }
 
-/// A format of checklists, by its `TaskItems` and signs.
 pub struct ChecklistDialect {
     dialect: Dialect,
     name: &'static str,
@@ -64,18 +62,18 @@ pub struct ChecklistDialect {
     tasks: TaskItems,
     form: &'static str,
     sign: Option<&'static Pattern>,
-    /// The headings below which tasks stand; `None` for any.
+    /// Headings above tasks; `None` for any.
     section: Option<&'static Pattern>,
     stop: Option<&'static Pattern>,
-    /// End of a title that says nothing about the task.
+    /// Dropped end of a title.
     tail: Option<&'static Pattern>,
-    /// Labels, in small letters, below which no file is changed and no command is a check.
+    /// Labels in lower case below which nothing is changed and nothing is a check.
     context: &'static [&'static str],
-    /// `true` where a task that names its needs has no others.
+    /// A task that names needs has no others.
     states_all_needs: bool,
-    /// `true` where the boxes below a task are ticked with it.
+    /// Boxes below a task are ticked with it.
     ticks_parts: bool,
-    /// Adds data from elsewhere in the file to the plan.
+    /// Adds data from elsewhere in the file.
     finish: fn(&MarkdownDocument<'_>, &mut Plan),
 }
 
@@ -96,7 +94,7 @@ const NUMBERED: ChecklistDialect = ChecklistDialect {
     finish: |_, _| {},
 };
 
-/// Formats with a `sign`.
+/// With a `sign`.
 static SIGNED: [&ChecklistDialect; 4] = [&SISYPHUS, &CONDUCTOR, &BMAD, &AGENT_OS];
 
 const fn first(path: &'static str) -> GoalFile {
@@ -146,7 +144,7 @@ pub static KIRO: ChecklistDialect = ChecklistDialect {
     ..NUMBERED
 };
 
-/// `true` for a file of Kiro, also where its headings call its parts tasks.
+/// A file of Kiro, even if its headings call its parts tasks.
 pub(super) fn is_surely_kiro(input: &PlanInput<'_>) -> bool {
     recognition::is_surely_kiro(input)
 }
@@ -199,12 +197,13 @@ impl PlanDialect for ChecklistDialect {
             .zip(derived)
             .take(MAX_PLAN_TASKS + 1);
         let sections = sections_by_number(document);
-        let read = |((entry, stated), deps): ((&ChecklistEntry<'_>, _), _)| {
-            let number = entry.item.number.filter(|_| entry.repeats.is_none());
-            let section = number.and_then(|number| sections.get(number)).cloned();
-            self.read_task(document, entry, section, stated, deps)
-        };
-        plan.tasks = tasks.map(read).collect();
+        plan.tasks = tasks
+            .map(|((entry, stated), deps)| {
+                let number = entry.item.number.filter(|_| entry.repeats.is_none());
+                let section = number.and_then(|number| sections.get(number)).cloned();
+                self.read_task(document, entry, section, stated, deps)
+            })
+            .collect();
         let heads: Vec<_> = outline
             .tasks()
             .map(|entry| entry.item.span.clone())
@@ -306,7 +305,7 @@ impl ChecklistDialect {
         }
     }
 
-    /// The lines below a task that say what to do, without those about its reasons and sources.
+    /// Lines below a task about what to do, without reasons and sources.
     fn own_words(
         &self,
         document: &MarkdownDocument<'_>,
@@ -330,29 +329,22 @@ impl ChecklistDialect {
     }
 }
 
-/// Sections of headings that name one number with letters, such as `## Story FIX-001: …`: an item that has nothing but
-/// that number and a title refers to the section.
+/// Sections by a number with letters, such as `## Story FIX-001: …`, to which an item with that number refers.
 fn sections_by_number<'a>(document: &MarkdownDocument<'a>) -> HashMap<&'a str, Range<usize>> {
-    let is_number = |word: &&str| {
-        word.starts_with(|first: char| first.is_ascii_uppercase())
-            && word.ends_with(|last: char| last.is_ascii_digit())
-    };
-    let of_heading = |(heading, section): (&Heading<'a>, Range<usize>)| {
-        let words = heading
+    let mut sections = HashMap::new();
+    for (heading, section) in document.headings.iter().zip(document.section_ranges()) {
+        let mut numbers = heading
             .text
-            .split(|char: char| !(char.is_ascii_alphanumeric() || matches!(char, '-' | '.')));
-        let mut numbers = words.filter(is_number);
-        numbers
-            .next()
-            .filter(|_| numbers.next().is_none())
-            .map(|number| (number, section))
-    };
-    document
-        .headings
-        .iter()
-        .zip(document.section_ranges())
-        .filter_map(of_heading)
-        .collect()
+            .split(|char: char| !(char.is_ascii_alphanumeric() || matches!(char, '-' | '.')))
+            .filter(|word| {
+                word.starts_with(|first: char| first.is_ascii_uppercase())
+                    && word.ends_with(|last: char| last.is_ascii_digit())
+            });
+        if let (Some(number), None) = (numbers.next(), numbers.next()) {
+            sections.insert(number, section);
+        }
+    }
+    sections
 }
 
 /// Commands of the checkpoint lines behind a phase.
@@ -404,9 +396,13 @@ fn report_repeated_numbers(
         };
         let line = document.line_number(first.item.span.start);
         let number = &first.id;
-        let is_named = |task: &Task| task.stated_deps.iter().flatten().any(|id| id == number);
+        let is_named = plan
+            .tasks
+            .iter()
+            .skip(place)
+            .any(|task| task.stated_deps.iter().flatten().any(|id| id == number));
         // A dependency before the second task can only mean the first.
-        let code = if plan.tasks.iter().skip(place).any(is_named) {
+        let code = if is_named {
             Code::DuplicateId
         } else {
             Code::RepeatedId
@@ -427,37 +423,28 @@ fn report_repeated_numbers(
 }
 
 fn report_file_problems(document: &MarkdownDocument<'_>, plan: &mut Plan) {
-    let mut report = |code: Code, span: Range<usize>, text: &str| {
-        let line = document.line_number(span.start);
-        let text = text.to_owned();
-        plan.diagnostics.push(Diagnostic {
-            code,
-            severity: code.severity(),
-            span,
-            line,
-            task: None,
-            text,
-            help: None,
-        });
-    };
-    // A fence that opens where it was meant to close, and hides no item, does no harm.
-    let hides_item = |code: &&CodeBlock<'_>| {
+    // A fence that opens where it should close, and hides no item, does no harm.
+    let unclosed = document.unclosed_fence().filter(|code| {
         line_ranges(document.text, code.inner.clone())
             .any(|line| ChecklistItem::read(document.slice(line.clone()), line).is_some())
-    };
-    if let Some(code) = document.unclosed_fence().filter(hides_item) {
-        report(
+    });
+    if let Some(code) = unclosed {
+        plan.diagnostics.push(span_diagnostic(
+            document,
             Code::UnclosedFence,
             code.span.clone(),
-            "this code fence is not closed: everything after it is code",
-        );
+            "this code fence is not closed: everything after it is code".to_owned(),
+            None,
+        ));
     }
     if plan.tasks.is_empty() {
         let first = near_miss::first_box(document).unwrap_or(0..0);
-        report(
+        plan.diagnostics.push(span_diagnostic(
+            document,
             Code::NoTasks,
             first,
-            "the file has no task: an item with a number, such as `- [ ] 1.1 its title`",
-        );
+            "the file has no task: an item with a number, such as `- [ ] 1.1 its title`".to_owned(),
+            None,
+        ));
     }
 }

@@ -1,4 +1,4 @@
-//! Plans of the dialect `dev-workflow`: tasks with dependencies and contracts, done in batches.
+//! Dialect `dev-workflow`: tasks with dependencies and contracts, done in batches.
 
 mod decisions;
 mod task;
@@ -18,7 +18,6 @@ use crate::model::{GroupIsolation, OnTaskFail, Parallelism, Plan, Precondition, 
 use crate::pattern::Pattern;
 use decisions::write_choice;
 
-/// Plans of tasks `### Task N:`.
 #[derive(Debug)]
 pub struct DevWorkflowDialect;
 
@@ -93,12 +92,11 @@ fn read_dev_workflow(
     report_files_by_case(document, outline, plan);
 }
 
-/// A version from 1 on.
+/// From 1 on.
 static VERSION: Pattern = Pattern::new(r"^[vV]*0*[1-9]");
-/// Approval as a verdict's first word, with marks before it: neither `unapproved` nor `Approved: no`.
+/// First word of a verdict: neither `unapproved` nor `Approved: no`.
 static APPROVED: Pattern = Pattern::new(r"^[\W_]*(?i-u:approved)(?:[^\w:]|_|$)");
 
-/// `true` for a front matter with a version of contracts from 1 on.
 fn requires_contracts(document: &MarkdownDocument<'_>) -> bool {
     document
         .front_matter_field("contract_version")
@@ -106,19 +104,21 @@ fn requires_contracts(document: &MarkdownDocument<'_>) -> bool {
 }
 
 fn groups_of_batches(segments: &PlanBatches<'_>) -> Vec<TaskGroup> {
-    let group = |(stage, tasks): (usize, &Vec<&str>)| TaskGroup {
-        id: format!("batch-{}", stage + 1),
-        title: format!("Batch {}", stage + 1),
-        tasks: tasks.iter().map(|id| (*id).to_owned()).collect(),
-        wave: stage,
-        deps: Vec::new(),
-        names_all_deps: false,
-        may_touch: Vec::new(),
-        never_touch: Vec::new(),
-        isolation: GroupIsolation::Shared,
-        hard_stop: segments.hard_stops.binary_search(&stage).is_ok(),
-    };
-    segments.batches.iter().enumerate().map(group).collect()
+    let groups = segments.batches.iter().enumerate();
+    groups
+        .map(|(stage, tasks)| TaskGroup {
+            id: format!("batch-{}", stage + 1),
+            title: format!("Batch {}", stage + 1),
+            tasks: tasks.iter().map(|id| (*id).to_owned()).collect(),
+            wave: stage,
+            deps: Vec::new(),
+            names_all_deps: false,
+            may_touch: Vec::new(),
+            never_touch: Vec::new(),
+            isolation: GroupIsolation::Shared,
+            hard_stop: segments.hard_stops.binary_search(&stage).is_ok(),
+        })
+        .collect()
 }
 
 fn sort_by_batches(mut tasks: Vec<Task>, segments: &PlanBatches<'_>) -> Vec<Task> {

@@ -1,4 +1,4 @@
-//! A folder as a plan, by the names of its files.
+//! `PlanFolder`: a plan by the names of its files.
 
 use std::collections::BTreeSet;
 
@@ -9,36 +9,25 @@ use super::{PlanPlace, PlanReading, read};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::model::{Dialect, Plan, PlannedState};
 
-/// The plan that a folder holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PlanFolder {
-    /// The one file of this name.
+    /// Name of the one file.
     File(String),
-    /// Files that are read together, in their order. The others are plans of another format.
+    /// Read together, in this order; `others` are plans of another format.
     Joined {
-        /// Names of the files that are read.
         plans: Vec<String>,
-        /// Names of the other plan files.
         others: Vec<String>,
     },
-    /// No single plan: names of the files that are plans by their place, if any.
+    /// No single plan: names of all files that are plans by their place.
     Unclear(Vec<String>),
 }
 
 const COMMON_NAME: &str = "plan.md";
 
 impl PlanFolder {
-    /// The plan in the folder at this path; `names` are its regular files.
+    /// `names` are the regular files in `folder`.
     pub fn find(folder: &str, names: &[String]) -> Self {
-        let all = Dialect::ALL
-            .iter()
-            .flat_map(|dialect| dialect.rules().places());
-        let places = || all.clone().filter(|place| place.name != COMMON_NAME);
-        let are_of = |is_plan: &dyn Fn(&str) -> bool| -> Vec<String> {
-            let found: BTreeSet<&String> = names.iter().filter(|name| is_plan(name)).collect();
-            found.into_iter().cloned().collect()
-        };
-        let joined = are_of(&|name| {
+        let joined = select(names, |name| {
             Dialect::Gsd
                 .rules()
                 .places()
@@ -46,29 +35,45 @@ impl PlanFolder {
                 .any(|place| place.has_name(name))
         });
         if !joined.is_empty() {
-            let is_other = |place: &PlanPlace, name: &str| {
-                place.name == name && !joined.iter().any(|own| own == name)
-            };
-            let others = are_of(&|name| places().any(|place| is_other(place, name)));
+            let others = select(names, |name| {
+                distinct_places().any(|place| place.name == name)
+                    && !joined.iter().any(|plan| plan == name)
+            });
             return Self::Joined {
                 plans: joined,
                 others,
             };
         }
-        let mut found = are_of(&|name| Dialect::of_place(&format!("{folder}/{name}")).is_some());
-        if found.is_empty() {
+        let mut plans = select(names, |name| {
+            Dialect::of_place(&format!("{folder}/{name}")).is_some()
+        });
+        if plans.is_empty() {
             // Elsewhere, a name that plans of one format always have.
-            found = are_of(&|name| places().any(|place| place.name == name));
+            plans = select(names, |name| {
+                distinct_places().any(|place| place.name == name)
+            });
         }
-        match found.as_slice() {
+        match plans.as_slice() {
             [one] => Self::File(one.clone()),
-            _ => Self::Unclear(found),
+            _ => Self::Unclear(plans),
         }
     }
 }
 
-/// Reads the files of a folder as one plan: each with its path and its bytes, in the order of their names. `is_done`
-/// tells for a file that a summary calls executed.
+/// Names for which `is_plan` holds, sorted, each once.
+fn select(names: &[String], is_plan: impl Fn(&str) -> bool) -> Vec<String> {
+    let selected: BTreeSet<&String> = names.iter().filter(|name| is_plan(name)).collect();
+    selected.into_iter().cloned().collect()
+}
+
+fn distinct_places() -> impl Iterator<Item = &'static PlanPlace> {
+    Dialect::ALL
+        .iter()
+        .flat_map(|dialect| dialect.rules().places())
+        .filter(|place| place.name != COMMON_NAME)
+}
+
+/// Files are paths with bytes, in the order of their names; `is_done` is `true` for one that a summary calls executed.
 pub fn read_folder(
     folder: &str,
     files: &[(String, Vec<u8>)],
@@ -91,7 +96,7 @@ pub fn read_folder(
                 .iter_mut()
                 .for_each(|task| task.state = PlannedState::Done);
         }
-        // A plan without stated needs waits for the whole wave before its own.
+        // Without stated needs a plan waits for the whole wave before.
         let before = order
             .wave
             .filter(|_| !order.states_needs)
@@ -109,7 +114,7 @@ pub fn read_folder(
     join_plans(folder, plans.collect())
 }
 
-/// Diagnostic about plans in a folder that are not read as a part of it.
+/// Diagnostic about a plan that is not read as a part of its folder.
 pub fn unread_plan(folder: &str, name: &str) -> Diagnostic {
     let (folder, name) = (
         sanitize(folder.trim_end_matches('/'), 200),
@@ -131,14 +136,13 @@ pub fn unread_plan(folder: &str, name: &str) -> Diagnostic {
     }
 }
 
-/// The name of the summary that GSD writes beside a plan that it has executed.
+/// Name of the summary that GSD writes beside an executed plan.
 pub fn summary_name(name: &str) -> Option<String> {
     let stem = name.strip_suffix("PLAN.md")?;
     Some(format!("{stem}SUMMARY.md"))
 }
 
 impl PlanPlace {
-    /// `true` for a file name of this place.
     fn has_name(&self, name: &str) -> bool {
         omo_core::text::glob::matches_glob(self.name, name)
     }

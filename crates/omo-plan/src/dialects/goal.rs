@@ -1,4 +1,4 @@
-//! Goal of a plan, from the files beside it: a list of tasks rarely states it.
+//! Goal of a plan, from the files beside it.
 
 use std::ops::Range;
 
@@ -11,27 +11,25 @@ const MAX_PART: usize = 900;
 const MAX_REQUIREMENT: usize = 120;
 const MAX_REQUIREMENTS: usize = 20;
 
-/// A file beside a plan, and its part of the goal.
+/// File beside a plan with a part of its goal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GoalFile {
-    /// Path from the folder of the plan; `*` is any folder.
+    /// From the plan's folder; `*` is any folder.
     pub path: &'static str,
-    /// Part of the file that counts.
     pub part: GoalPart,
 }
 
-/// Part of a file that belongs to the goal of a plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GoalPart {
-    /// Sections with these headings, in small letters.
+    /// Sections with these headings, in lower case.
     Sections(&'static [&'static str]),
-    /// The first paragraph below its headings.
+    /// First paragraph below the headings.
     FirstParagraph,
     /// Titles of requirements, such as `### Requirement: Users can log in`.
     Requirements,
 }
 
-/// The goal that these files state, in the order of [`GoalFile`]; on one line, bounded and harmless.
+/// Goal on one line, bounded and harmless; its files in the order of [`GoalFile`].
 pub fn read_goal<'a>(files: impl IntoIterator<Item = (GoalPart, &'a str)>) -> String {
     let parts = files.into_iter().map(|(part, text)| {
         let document = MarkdownDocument::read(text);
@@ -62,7 +60,7 @@ fn first_paragraph(document: &MarkdownDocument<'_>) -> String {
     let mut paragraph = Vec::new();
     for row in prose_lines(document, document.body_start..document.text.len()) {
         match stated_field(row) {
-            // The user's request, word for word, where a specification keeps it.
+            // The user's request, word for word.
             Some(("Input", value)) => {
                 return join_lines(std::iter::once(
                     value.trim().trim_start_matches("User description:"),
@@ -80,7 +78,7 @@ fn first_paragraph(document: &MarkdownDocument<'_>) -> String {
     join_lines(paragraph.into_iter())
 }
 
-/// The name and the value of `**Status**: Draft`.
+/// Name and value of `**Status**: Draft`.
 fn stated_field(row: &str) -> Option<(&str, &str)> {
     let (name, value) = row.strip_prefix("**")?.split_once("**")?;
     match value.trim_start().strip_prefix(':') {
@@ -105,7 +103,7 @@ fn read_requirements(document: &MarkdownDocument<'_>) -> String {
     }
 }
 
-/// Lines of a part that are neither code nor a comment, trimmed.
+/// Trimmed lines without code and comments.
 fn prose_lines<'a>(
     document: &MarkdownDocument<'a>,
     bytes: Range<usize>,

@@ -1,8 +1,6 @@
-//! Plans of the dialect GSD: `<task>` elements below `<tasks>`, in a file of `.planning`.
+//! Dialect GSD: `<task>` elements below `<tasks>`, in order, in a file of `.planning`, which keeps no state.
 //!
-//! The tasks of a file are done in their order. A checkpoint with a name is a task behind which the run stops for a
-//! person; one without is only such a stop, behind the task before it, unless the file has nothing else. No state is
-//! kept in the file.
+//! A named checkpoint is a task with a stop behind it; one without a name is a stop, unless the file has nothing else.
 
 mod elements;
 pub mod folder;
@@ -37,10 +35,9 @@ const KEYS: [&str; 6] = [
     "files_modified",
     "must_haves",
 ];
-/// Label that keeps the text of a checkpoint without a name.
+/// Label for the text of an unnamed checkpoint.
 const CHECKPOINT: &str = "Checkpoint";
 
-/// Plans of `<task>` elements, as GSD writes them.
 #[derive(Debug)]
 pub struct GsdDialect;
 
@@ -96,39 +93,43 @@ impl PlanDialect for GsdDialect {
 
 fn read_elements<'a>(document: &MarkdownDocument<'a>) -> (TagIndex<'a>, Vec<TaskElement<'a>>) {
     let index = TagIndex::new(document.text, document.body_start);
-    let is_task = |task: &TaskElement<'_>| {
-        task.fields.iter().any(|field| {
-            matches!(
-                field.name,
-                "name"
-                    | "action"
-                    | "acceptance_criteria"
-                    | "verify"
-                    | "done"
-                    | "what-built"
-                    | "how-to-verify"
-                    | "decision"
-                    | "instructions"
-            )
-        })
-    };
     let has_key = KEYS
         .iter()
         .any(|key| document.front_matter_field(key).is_some());
     let mut tasks = index.tasks(false);
     if tasks.is_empty() && has_key {
-        // Code in code that is closed too early hides tasks.
+        // A nested fence that is closed too early hides tasks.
         tasks = index.tasks(true);
     }
     let is_plan =
         has_key || document.text.contains("<tasks>") || document.text.contains("<objective>");
-    let is_plan = is_plan && tasks.iter().any(is_task);
-    (index, if is_plan { tasks } else { Vec::new() })
+    let has_task = tasks.iter().flat_map(|task| &task.fields).any(|field| {
+        matches!(
+            field.name,
+            "name"
+                | "action"
+                | "acceptance_criteria"
+                | "verify"
+                | "done"
+                | "what-built"
+                | "how-to-verify"
+                | "decision"
+                | "instructions"
+        )
+    });
+    (
+        index,
+        if is_plan && has_task {
+            tasks
+        } else {
+            Vec::new()
+        },
+    )
 }
 
 pub(super) struct PlanOrder {
     pub wave: Option<u32>,
-    /// `true` for a plan that names its needs, also none.
+    /// Also `true` for none.
     pub states_needs: bool,
 }
 
@@ -159,26 +160,31 @@ fn read_gsd(document: &MarkdownDocument<'_>, plan: &mut Plan) {
             criteria,
             unused,
         } = verification::read_rows(&verification::dedent(document.slice(section)));
-        let is_command = |check: &TaskCheck| {
-            check.command.contains(' ') || has_role(&check.command, Role::TestRunner)
-        };
-        plan.final_checks = checks.into_iter().filter(is_command).collect();
+        plan.final_checks = checks
+            .into_iter()
+            .filter(|check| {
+                check.command.contains(' ') || has_role(&check.command, Role::TestRunner)
+            })
+            .collect();
         plan.refused_checks
             .extend(unused.iter().map(|command| refused_check(None, command)));
-        // A sentence names its command somewhere in it.
+        // A sentence names its command anywhere.
         for row in criteria {
             let new: Vec<TaskCheck> = read_row_checks(&row)
                 .into_iter()
                 .filter(|check| !plan.final_checks.contains(check))
                 .collect();
             plan.final_checks.extend(new);
-            let refused = |(command, concern)| RefusedCheck {
-                task: None,
-                command,
-                concern,
-            };
             plan.refused_checks
-                .extend(unused_commands(&row).into_iter().map(refused));
+                .extend(
+                    unused_commands(&row)
+                        .into_iter()
+                        .map(|(command, concern)| RefusedCheck {
+                            task: None,
+                            command,
+                            concern,
+                        }),
+                );
         }
     }
     let mut heads: Vec<Range<usize>> = Vec::new();
@@ -209,14 +215,10 @@ fn read_gsd(document: &MarkdownDocument<'_>, plan: &mut Plan) {
     report_task_problems(plan, &heads, |byte| document.line_number(byte));
 }
 
-/// `Phase 02-sync, plan 13`, where the front matter says so.
+/// `Phase 02-sync, plan 13`, by the front matter.
 fn read_title(document: &MarkdownDocument<'_>) -> Option<String> {
-    let value = |key: &str| {
-        document
-            .front_matter_field(key)
-            .map(|field| sanitize(field.value, 100))
-    };
-    let (phase, plan) = (value("phase")?, value("plan")?);
+    let phase = sanitize(document.front_matter_field("phase")?.value, 100);
+    let plan = sanitize(document.front_matter_field("plan")?.value, 100);
     Some(format!("Phase {phase}, plan {plan}"))
 }
 

@@ -1,11 +1,11 @@
-//! A candidate file for dialects: its path, its text, and its Markdown.
+//! `PlanInput`: a file that may be a plan.
 
 use std::cell::OnceCell;
 
 use crate::document::MarkdownDocument;
 use crate::model::Dialect;
 
-/// A file that may be a plan. Its Markdown is read once, for all dialects, and only on demand.
+/// Markdown is read once for all dialects, on demand.
 #[derive(Debug)]
 pub struct PlanInput<'a> {
     path: &'a str,
@@ -15,7 +15,6 @@ pub struct PlanInput<'a> {
 }
 
 impl<'a> PlanInput<'a> {
-    /// The text of the file at this path.
     pub fn new(path: &'a str, text: &'a str) -> Self {
         Self {
             path,
@@ -25,30 +24,28 @@ impl<'a> PlanInput<'a> {
         }
     }
 
-    /// Path as given.
     pub fn path(&self) -> &'a str {
         self.path
     }
 
-    /// Text of the file.
     pub fn text(&self) -> &'a str {
         self.text
     }
 
-    /// `true` for a text that looks like a JSON object, in which no Markdown is read.
+    /// Looks like a JSON object, in which no Markdown is read.
     pub fn is_json(&self) -> bool {
         let text = self.text.trim_start_matches('\u{feff}').trim_start();
         text.strip_prefix('{')
             .is_some_and(|inner| inner.trim_start().starts_with(['"', '}']))
     }
 
-    /// Text as Markdown, read at the first call.
+    /// Read at the first call.
     pub fn document(&self) -> &MarkdownDocument<'a> {
         self.document
             .get_or_init(|| MarkdownDocument::read(self.text))
     }
 
-    /// The format of a checklist, which `find` determines once for all dialects.
+    /// `find` is called once for all dialects.
     pub(super) fn checklist_format(
         &self,
         find: impl FnOnce() -> Option<Dialect>,

@@ -1,4 +1,4 @@
-//! A file of no known format: its most task-like line, and the form of a task.
+//! Diagnostic of a file of no known format: its most task-like line, and the form of a task.
 
 use std::ops::Range;
 
@@ -62,7 +62,6 @@ impl TaskLook {
     }
 }
 
-/// The problem of a file of no known format, at its most task-like line.
 pub(super) fn describe(input: &PlanInput<'_>) -> Diagnostic {
     let document = input.document();
     let found = boxes(document)
@@ -101,9 +100,8 @@ pub(super) fn first_box(document: &MarkdownDocument<'_>) -> Option<Range<usize>>
 fn boxes<'d>(
     document: &'d MarkdownDocument<'_>,
 ) -> impl Iterator<Item = (TaskLook, Range<usize>)> + 'd {
-    let is_box = |line: &Range<usize>| CHECKBOX.is_match(document.slice(line.clone()));
     text_lines(document)
-        .filter(is_box)
+        .filter(|line| CHECKBOX.is_match(document.slice(line.clone())))
         .take(1)
         .map(|line| (TaskLook::Box, line))
 }
@@ -111,9 +109,8 @@ fn boxes<'d>(
 fn items<'d>(
     document: &'d MarkdownDocument<'_>,
 ) -> impl Iterator<Item = (TaskLook, Range<usize>)> + 'd {
-    let is_item = |line: &Range<usize>| NUMBERED_ITEM.is_match(document.slice(line.clone()));
     text_lines(document)
-        .filter(is_item)
+        .filter(|line| NUMBERED_ITEM.is_match(document.slice(line.clone())))
         .take(1)
         .map(|line| (TaskLook::Item, line))
 }

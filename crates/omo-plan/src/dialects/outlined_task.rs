@@ -1,4 +1,4 @@
-//! Common parts of the dialects whose tasks are headings `### Task N:`.
+//! Parts of the dialects whose tasks are headings `### Task N:`.
 
 mod commands;
 mod heading_fields;
@@ -16,7 +16,7 @@ use crate::labels::read_labels;
 pub(super) use heading_fields::{HeadingFields, unique_checks};
 pub(super) use steps::TaskSteps;
 
-/// Goal of the plan, from a `**Goal:**` before its first task.
+/// `**Goal:**` before the first task.
 pub(super) fn read_goal(document: &MarkdownDocument<'_>, outline: &TaskOutline<'_>) -> String {
     let end = outline
         .tasks
@@ -29,7 +29,7 @@ pub(super) fn read_goal(document: &MarkdownDocument<'_>, outline: &TaskOutline<'
     })
 }
 
-/// A task's text without empty lines, a line of dashes, and the section comment at its end.
+/// Text of a task without empty lines, a rule and the section comment at its end.
 pub(super) fn without_tail(document: &MarkdownDocument<'_>, section: Range<usize>) -> Range<usize> {
     let mut end = section.start;
     for line in line_ranges(document.text, section.clone()) {
@@ -42,18 +42,18 @@ pub(super) fn without_tail(document: &MarkdownDocument<'_>, section: Range<usize
     section.start..end
 }
 
-/// Ids of `Depends on`; `None` without that label.
+/// `None` without `Depends on`.
 pub(super) fn stated_dependencies(
     outline: &TaskOutline<'_>,
     task: &TaskHeading<'_>,
 ) -> Option<Vec<String>> {
-    let named = || {
+    task.states_dependencies.then(|| {
         task.depends_on
             .iter()
             .filter_map(|place| outline.tasks.get(*place))
-    };
-    task.states_dependencies
-        .then(|| named().map(|task| task.id.to_owned()).collect())
+            .map(|task| task.id.to_owned())
+            .collect()
+    })
 }
 
 /// Stated dependencies, and the tests of an implementation.
@@ -62,51 +62,56 @@ pub(super) fn task_dependencies(
     task: &TaskHeading<'_>,
     pair: Option<&str>,
 ) -> Vec<String> {
-    let named = || {
-        task.depends_on
-            .iter()
-            .filter_map(|place| outline.tasks.get(*place))
-            .map(|task| task.id)
-    };
-    let tests = pair.filter(|half| half.ends_with("-tests") && named().all(|id| id != *half));
-    named().chain(tests).map(str::to_owned).collect()
+    let named: Vec<&str> = task
+        .depends_on
+        .iter()
+        .filter_map(|place| outline.tasks.get(*place))
+        .map(|task| task.id)
+        .collect();
+    let tests = pair.filter(|half| half.ends_with("-tests") && !named.contains(half));
+    named
+        .iter()
+        .copied()
+        .chain(tests)
+        .map(str::to_owned)
+        .collect()
 }
 
 pub(super) fn report_check_doubts(
     found: &[StatedCheck],
     report: &mut impl FnMut(Code, Range<usize>, String),
 ) {
-    for one in found {
-        let shown = omo_core::text::sanitize(&one.check.command, 60);
-        let mut tell = |holds: bool, code: Code, what: &str| {
-            if holds {
-                report(code, one.span.clone(), format!("`{shown}` {what}"));
-            }
-        };
-        tell(
-            one.is_prose,
-            Code::VerifyMayBeProse,
-            "reads like a sentence, not like a command",
-        );
-        let is_piped = has_pipe(&one.check.command);
-        tell(
-            is_piped,
-            Code::PipeInVerify,
-            "has a pipe: without pipefail only what stands behind it counts",
-        );
-        let has_lines = one
-            .check
-            .command
+    for stated in found {
+        let command = &stated.check.command;
+        let shown = omo_core::text::sanitize(command, 60);
+        let line_count = command
             .lines()
             .filter(|line| !line.trim_end().ends_with('\\'))
-            .count()
-            > 1;
-        tell(
-            has_lines,
-            Code::SeveralCommands,
-            "has several lines: only the status of the last one counts",
-        );
-        let words = "is held to its exit status alone: what else is expected is prose";
-        tell(one.is_expected_in_prose, Code::ExpectationIsProse, words);
+            .count();
+        let doubts = [
+            (
+                stated.is_prose,
+                Code::VerifyMayBeProse,
+                "reads like a sentence, not like a command",
+            ),
+            (
+                has_pipe(command),
+                Code::PipeInVerify,
+                "has a pipe: without pipefail only what stands behind it counts",
+            ),
+            (
+                line_count > 1,
+                Code::SeveralCommands,
+                "has several lines: only the status of the last one counts",
+            ),
+            (
+                stated.is_expected_in_prose,
+                Code::ExpectationIsProse,
+                "is held to its exit status alone: what else is expected is prose",
+            ),
+        ];
+        for (_, code, words) in doubts.iter().filter(|(holds, ..)| *holds) {
+            report(*code, stated.span.clone(), format!("`{shown}` {words}"));
+        }
     }
 }

@@ -1,4 +1,4 @@
-//! Places of plans in a repository: they decide about a file whose text leaves its dialect open.
+//! `PlanPlace`, which decides about a file whose text leaves its dialect open.
 
 use std::fmt;
 
@@ -6,14 +6,14 @@ use omo_core::text::glob::matches_glob;
 
 use crate::model::Dialect;
 
-/// Files of a name in a folder, wherever in a repository that folder is.
+/// Files of a name in a folder anywhere in a repository.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PlanPlace {
-    /// Folder with `/` between its parts; empty for any.
+    /// With `/` between parts; empty for any.
     pub folder: &'static str,
-    /// `true` to include the folders below.
+    /// Includes the folders below.
     pub is_deep: bool,
-    /// Pattern of the file name.
+    /// File name as a pattern.
     pub name: &'static str,
 }
 
@@ -34,7 +34,7 @@ impl PlanPlace {
         }
     }
 
-    /// `true` for a path, absolute or not, of a file at this place.
+    /// `path` may be absolute.
     pub fn holds(&self, path: &str) -> bool {
         let parts: Vec<&str> = path
             .split(['/', '\\'])
@@ -73,8 +73,7 @@ impl fmt::Display for PlanPlace {
 }
 
 impl Dialect {
-    /// Dialect of the place of a file. The place of more folders wins: plans of Kiro stand in `.kiro/specs`, and
-    /// `specs` is the place of Spec Kit.
+    /// The place with more folders wins: `.kiro/specs` is Kiro's, `specs` is Spec Kit's.
     pub fn of_place(path: &str) -> Option<Self> {
         let places = Self::ALL.iter().flat_map(|dialect| {
             dialect

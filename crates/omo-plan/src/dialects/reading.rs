@@ -1,4 +1,4 @@
-//! Reading of a file as a plan: its dialect, by text and place, and the diagnostic for one of no dialect.
+//! Reading of a file as a plan: its dialect by text and place, and the diagnostic for one of none.
 
 use std::path::Path;
 
@@ -11,12 +11,10 @@ use crate::digest::sha256_hex;
 use crate::document::{MarkdownDocument, line_ranges};
 use crate::model::{Dialect, Plan, PlanSource, RunPolicy};
 
-/// Options of reading a file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PlanReading {
-    /// Sizes of batches.
     pub batches: BatchOptions,
-    /// Dialect of the plan; `None` to recognize it.
+    /// `None` to recognize it.
     pub dialect: Option<Dialect>,
 }
 
@@ -30,8 +28,7 @@ impl From<BatchOptions> for PlanReading {
 }
 
 impl From<&Plan> for PlanReading {
-    /// The options of an earlier reading: a run reads an edited file of its plan by the dialect that it was opened
-    /// with.
+    /// A run reads its edited plan by the dialect that it was opened with.
     fn from(plan: &Plan) -> Self {
         Self {
             batches: BatchOptions::from(&plan.policy),
@@ -40,10 +37,10 @@ impl From<&Plan> for PlanReading {
     }
 }
 
-/// The line by which a plan is not run unless a command proves each of its tasks.
+/// Forbids to run a plan unless a command proves each task.
 pub const CHECKS_REQUIRED: &str = "<!-- checks: required -->";
 
-/// Reads a plan file. Every file becomes a [`Plan`], with diagnostics.
+/// Every file becomes a [`Plan`] with diagnostics.
 pub fn read(path: &str, bytes: &[u8], reading: impl Into<PlanReading>) -> Plan {
     let reading = reading.into();
     let plan = read_as(path, bytes, reading);
@@ -61,7 +58,7 @@ pub fn read(path: &str, bytes: &[u8], reading: impl Into<PlanReading>) -> Plan {
     other.unwrap_or(plan)
 }
 
-/// The plan in a file that is none in the format of its place, by its text alone.
+/// Plan of another format than that of its place, by text alone.
 fn read_by_content(path: &str, bytes: &[u8], batches: BatchOptions) -> Option<Plan> {
     // A name without folders stands in no place.
     let input = PlanInput::new("plan.md", decode_plan_text(bytes).ok()?);
@@ -69,7 +66,7 @@ fn read_by_content(path: &str, bytes: &[u8], batches: BatchOptions) -> Option<Pl
     let others = Dialect::ALL
         .iter()
         .filter(|dialect| Some(**dialect) != of_place && dialect.rules().recognizes(&input));
-    // In a list of tasks each box is one, also without a number.
+    // In a list of tasks a box without a number is a task, too.
     let lists = [Dialect::SpecKit, Dialect::Kiro]
         .map(Some)
         .contains(&of_place)
@@ -131,14 +128,20 @@ fn read_as(path: &str, bytes: &[u8], reading: PlanReading) -> Plan {
     plan
 }
 
-/// Dialect of a file: that of its place, where it can read the file, else the first that can.
+/// The dialect of the place if it can read the file, else the first that can.
 fn recognize(input: &PlanInput<'_>) -> Option<Dialect> {
-    let recognizes = |dialect: &Dialect| dialect.rules().recognizes(input);
-    let of_place = Dialect::of_place(input.path()).filter(recognizes);
-    of_place.or_else(|| Dialect::ALL.iter().copied().find(recognizes))
+    let by_place = Dialect::of_place(input.path());
+    by_place
+        .filter(|dialect| dialect.rules().recognizes(input))
+        .or_else(|| {
+            Dialect::ALL
+                .iter()
+                .copied()
+                .find(|dialect| dialect.rules().recognizes(input))
+        })
 }
 
-/// Makes the digests of a plan's tasks independent of their boxes: a ticked task is the same task.
+/// Makes digests of tasks independent of boxes: a ticked task is the same task.
 fn digest_without_state(text: &str, plan: &mut Plan) {
     let rules = plan.dialect.rules();
     let Some(open) = rules.without_state(text) else {
@@ -155,7 +158,7 @@ fn digest_without_state(text: &str, plan: &mut Plan) {
     }
 }
 
-/// `true` for a plan with the line [`CHECKS_REQUIRED`] outside of code.
+/// [`CHECKS_REQUIRED`] outside of code.
 fn requires_checks(input: &PlanInput<'_>) -> bool {
     let text = input.text();
     if input.is_json() || !text.contains(CHECKS_REQUIRED) {
@@ -170,15 +173,14 @@ fn requires_checks(input: &PlanInput<'_>) -> bool {
 }
 
 pub(super) fn empty(path: &str, bytes: &[u8], options: BatchOptions) -> Plan {
-    let number = |value: usize| u32::try_from(value).unwrap_or(u32::MAX);
     let name = Path::new(path)
         .file_stem()
         .unwrap_or_default()
         .to_string_lossy();
     let source = PlanSource::new(path, sha256_hex(bytes), bytes.len() as u64);
     let policy = RunPolicy {
-        batch_size: number(options.batch_size),
-        hub_dependents: number(options.k),
+        batch_size: u32::try_from(options.batch_size).unwrap_or(u32::MAX),
+        hub_dependents: u32::try_from(options.k).unwrap_or(u32::MAX),
         ..RunPolicy::default()
     };
     Plan {
@@ -196,14 +198,14 @@ fn title(document: &MarkdownDocument<'_>) -> Option<String> {
     Some(first.text.to_owned()).filter(|title| !title.is_empty())
 }
 
-/// Diagnostic for a file without a task of the dialect that was named, or was that of the run.
+/// For a file without a task of the wanted dialect.
 fn no_tasks(input: &PlanInput<'_>, dialect: Dialect) -> Diagnostic {
     let text = format!("the file has no task in the format {}", dialect.word());
     let near = dialect.rules().near_miss(input);
     near.unwrap_or_else(|| task_diagnostic(None, Code::NoTasks, text))
 }
 
-/// Command that turns a file in no known format into a task list.
+/// Command that turns any file into a task list.
 pub fn command_from_file(path: &str) -> String {
     // `-` is stdin, which has no path.
     let path = if path == "-" {
@@ -220,7 +222,7 @@ pub fn command_from_file(path: &str) -> String {
     }
 }
 
-/// Problem of a file of no known format: the near miss of a dialect, or its most task-like line.
+/// Near miss of a dialect, or the file's most task-like line.
 fn unrecognized(input: &PlanInput<'_>) -> Diagnostic {
     let near = Dialect::ALL
         .iter()

@@ -1,4 +1,4 @@
-//! The dialect of one session of an ultraplan, with its own entry and exit conditions.
+//! Dialect of one session of an ultraplan, with entry and exit conditions.
 
 use omo_core::check::task_check::{TaskCheck, has_pipe};
 use omo_core::text::sanitize;
@@ -15,10 +15,9 @@ use crate::labels::{LabeledField, read_labels};
 use crate::model::{GroupIsolation, Parallelism, Plan, Precondition, TaskGroup};
 
 const SESSION_GROUP: &str = "session";
-/// Shows that no change is left uncommitted; `git status` ends with status 0 either way.
+/// `git status` ends with status 0 either way.
 const CLEAN_CHECK: &str = "test -z \"$(git status --porcelain)\"";
 
-/// Session specs: one session of an ultraplan in a file of its own.
 #[derive(Debug)]
 pub struct SessionSpecDialect;
 
@@ -45,11 +44,9 @@ impl PlanDialect for SessionSpecDialect {
 
     fn recognizes(&self, input: &PlanInput<'_>) -> bool {
         let outline = SectionOutline::new(input.document());
-        let has_fence_and_end = || {
-            outline.section_named("scope fence").is_some()
-                && outline.section_named("exit condition").is_some()
-        };
-        entry_label(&outline).is_some() && has_fence_and_end()
+        entry_label(&outline).is_some()
+            && outline.section_named("scope fence").is_some()
+            && outline.section_named("exit condition").is_some()
     }
 
     fn read_plan(&self, input: &PlanInput<'_>, _options: BatchOptions, plan: &mut Plan) {
@@ -125,7 +122,6 @@ fn entry_label<'d>(outline: &SectionOutline<'d>) -> Option<LabeledField<'d>> {
         .find(|label| label.key == "entry condition")
 }
 
-/// The entry condition; `None` for none.
 fn entry_condition(
     outline: &SectionOutline<'_>,
     findings: &mut PlanFindings<'_>,
@@ -135,7 +131,7 @@ fn entry_condition(
     if is_nothing(text) {
         return None;
     }
-    // Only code between backticks, or in a block, is run: the rest of the sentence is for a person.
+    // Only code is run: the rest of the sentence is for a person.
     let found = read_commands(outline.document, label.value.clone());
     let mut checks: Vec<TaskCheck> = found
         .into_iter()

@@ -1,7 +1,6 @@
-//! Plans of `### Task N:` whose steps are checkboxes, as superpowers writes them.
+//! Plans of `### Task N:` with `**Files:**` and steps `- [ ] **Step 1: …**`, whose boxes are their state.
 //!
-//! A task has `**Files:**`, and steps `- [ ] **Step 1: …**`. The checks are the commands that its steps run; one that
-//! is run to see it fail, before the work is done, is the red check. The boxes of the steps are its state.
+//! Checks are the commands of the steps; one that is run to see it fail, before the work, is the red check.
 
 mod recognition;
 mod state;
@@ -25,7 +24,6 @@ use crate::model::{
 };
 use state::StepMark;
 
-/// Plans of `### Task N:` whose steps are checkboxes, as superpowers writes them.
 #[derive(Debug)]
 pub struct SuperpowersDialect;
 
@@ -61,12 +59,12 @@ impl PlanDialect for SuperpowersDialect {
         plan.policy.on_task_fail = OnTaskFail::Continue;
         plan.policy.parallel = Parallelism::None;
         plan.goal = read_goal(document, &outline);
-        // Duplicate ids and circles are reported below for all dialects alike.
-        let told = |found: &&Diagnostic| {
-            found.code != Code::DuplicateId && found.code != Code::SelfDependency
-        };
-        plan.diagnostics
-            .extend(outline.diagnostics.iter().filter(told).cloned());
+        // Duplicate ids and circles are reported below, for all dialects alike.
+        let reported = outline
+            .diagnostics
+            .iter()
+            .filter(|found| found.code != Code::DuplicateId && found.code != Code::SelfDependency);
+        plan.diagnostics.extend(reported.cloned());
         let sections = enclosing_sections(document, &outline);
         let mut before: Option<String> = None;
         for (task, section) in outline.tasks.iter().zip(sections).take(MAX_PLAN_TASKS + 1) {
@@ -77,7 +75,7 @@ impl PlanDialect for SuperpowersDialect {
                 &mut plan.diagnostics,
                 &mut plan.refused_checks,
             );
-            // A task without stated needs builds on the one before.
+            // Without stated needs a task builds on the one before.
             let deps = read
                 .stated_deps
                 .clone()
@@ -157,7 +155,7 @@ fn read_task(
     }
 }
 
-/// Heading of the phase or chapter above each task.
+/// Phase or chapter above each task.
 fn enclosing_sections(
     document: &MarkdownDocument<'_>,
     outline: &TaskOutline<'_>,

@@ -1,7 +1,6 @@
 //! Plans in JSON: `tasks.json` of Task Master with tags, tasks and subtasks, and `prd.json` of ralph with stories.
 //!
-//! One tag is read. Subtasks are tasks called `1.2`; their parent is done behind them, with its text about all of them.
-//! Numbers among the dependencies of a subtask are its siblings, where there are such.
+//! One tag is read. A subtask is a task called `1.2`, its parent a task behind it; numbers that it needs are siblings.
 
 mod dependencies;
 mod state;
@@ -24,23 +23,22 @@ use tasks_file::{JsonTask, TasksFile, collect_tasks, json_text, span_of};
 
 const SHOWN_NAMES: usize = 8;
 
-/// A format of task lists in JSON, by its keys.
 #[derive(Debug)]
 pub struct JsonDialect {
     name: &'static str,
     places: &'static [PlanPlace],
     lists: &'static [&'static str],
-    /// `true` where the list may stand in tags.
+    /// The list may stand in tags.
     has_tags: bool,
     keys: &'static [&'static str],
-    /// Key of a task's state, and its values for a finished and for a reopened task.
+    /// Key of the state, and its values for a finished and a reopened task.
     state: &'static str,
     done: &'static str,
     open: &'static str,
     form: &'static str,
 }
 
-/// `tasks.json` of Task Master: tags, tasks, subtasks.
+/// Tags, tasks, subtasks.
 pub static TASK_MASTER: JsonDialect = JsonDialect {
     name: "task-master",
     places: &[
@@ -57,7 +55,7 @@ pub static TASK_MASTER: JsonDialect = JsonDialect {
            the list of them",
 };
 
-/// `prd.json` of ralph: user stories, of which each passes or does not.
+/// User stories, each with `passes`.
 pub static RALPH: JsonDialect = JsonDialect {
     name: "ralph",
     places: &[
@@ -181,7 +179,7 @@ impl JsonDialect {
         }
         let entries = collect_tasks(text, tag);
         let ids = TaskMasterIds::new(&entries);
-        // Open subtasks by the place of a finished parent.
+        // By the index of a finished parent.
         let mut open_below: BTreeMap<Option<usize>, Vec<String>> = BTreeMap::new();
         let mut tasks: Vec<Task> = Vec::with_capacity(entries.len());
         for (place, entry) in entries.iter().enumerate() {
@@ -274,14 +272,12 @@ impl JsonDialect {
 }
 
 fn follow_priorities(tasks: &mut [Task]) {
-    let number = |task: &Task| {
-        task.priority
-            .as_deref()
-            .and_then(|word| word.parse::<u32>().ok())
-            .unwrap_or(u32::MAX)
-    };
     let mut order: Vec<usize> = (0..tasks.len()).collect();
-    order.sort_by_key(|place| tasks.get(*place).map(number));
+    order.sort_by_key(|place| {
+        let priority = tasks.get(*place)?.priority.as_deref();
+        let number = priority.and_then(|word| word.parse::<u32>().ok());
+        Some(number.unwrap_or(u32::MAX))
+    });
     for (before, next) in order.iter().zip(order.iter().skip(1)) {
         let id = tasks.get(*before).map(|task| task.id.clone());
         if let Some(task) = tasks.get_mut(*next) {
@@ -290,7 +286,7 @@ fn follow_priorities(tasks: &mut [Task]) {
     }
 }
 
-/// Sink of findings: the rule, the bytes, the task, the text, and the fix.
+/// Sink of rule, bytes, task, text and fix.
 type Report<'r> = dyn FnMut(Code, Range<usize>, Option<&str>, String, Option<&str>) + 'r;
 
 fn plan_title(file: &TasksFile<'_>) -> Option<String> {
@@ -326,16 +322,15 @@ fn apply_status(entry: &JsonTask<'_>, word: &str, task: &mut Task, report: &mut 
 }
 
 fn report_needs_left_out(tasks: &[Task], entries: &[JsonTask<'_>], report: &mut Report<'_>) {
-    let in_state = |state: PlannedState| {
-        tasks
-            .iter()
-            .zip(entries)
-            .filter(move |(task, _)| task.state == state)
-    };
-    let left_out: HashSet<&str> = in_state(PlannedState::LeftOut)
-        .map(|(task, _)| task.id.as_str())
+    let left_out: HashSet<&str> = tasks
+        .iter()
+        .filter(|task| task.state == PlannedState::LeftOut)
+        .map(|task| task.id.as_str())
         .collect();
-    for (task, entry) in in_state(PlannedState::Open) {
+    for (task, entry) in tasks.iter().zip(entries) {
+        if task.state != PlannedState::Open {
+            continue;
+        }
         let needs: Vec<&str> = task
             .deps
             .iter()
@@ -357,7 +352,7 @@ fn report_needs_left_out(tasks: &[Task], entries: &[JsonTask<'_>], report: &mut 
 }
 
 impl JsonDialect {
-    /// Problem of a JSON file without tasks.
+    /// For a JSON file without tasks.
     fn why_unrecognized(&self, text: &str) -> Diagnostic {
         let list = self.lists.first().copied().unwrap_or_default();
         let inner = json_text(text);

@@ -1,14 +1,13 @@
-//! The value of `Depends on:`: tasks, nothing, or neither.
+//! Value of `Depends on:`: tasks, nothing, or neither.
 
 use crate::pattern::Pattern;
 
-/// Words for nothing. None of them is the beginning of a later one.
+/// No word is the beginning of a later one.
 static NOTHING: Pattern = Pattern::new(r"^(?:{nothing})");
 static WORD: Pattern = Pattern::new(r"(?i-u:tasks)|{task}");
 static NUMBER: Pattern = Pattern::new(
     r"^[\s#`*_\[]*0*([0-9]+((?:\.[0-9]+)*[A-Za-z]?(?:-[A-Za-z]+)?)|([A-Z][0-9]+(?:\.[0-9]+)*))",
 );
-/// Words for all tasks before, and for the one before.
 static ALL_BEFORE: Pattern = Pattern::new(
     r"(?i-u:\b(?:all|every|each|any)\b)[^.;,()]{0,20}\b(?i-u:previous|prior|above|preceding|earlier|other|tasks)\b|(?i-u:\b(?:previous|prior|preceding|earlier)\s+tasks\b)|所有(?:前|之前|任务)|前面所有",
 );
@@ -17,38 +16,34 @@ static ONE_BEFORE: Pattern =
 static DENIED: Pattern = Pattern::new(
     r"(?:[,;—–-]\s*)?\b(?i-u:but not|not|without|independent(?:ly)? of|(?:in )?parallel (?:with|to)|except(?: for)?|unlike|rather than|instead of)\b[^,;.()（）]*",
 );
-/// A decision of the plan, such as `DP-001`, which is asked about before anything runs.
+/// Decision such as `DP-001`, which is asked about before anything runs.
 static DECISION: Pattern = Pattern::new(r"\bDP-[0-9]+");
-/// Text that may follow numbers without an introducing word.
+/// Follows numbers without an introducing word.
 static LIST_END: Pattern = Pattern::new(r"^[\s`*_\]]*(?:$|[.,;:(（—–-])");
-/// The sign between the ends of a range.
+/// Stands between the ends of a range.
 static TO: Pattern =
     Pattern::new(r"^[ `*_]*(?:\.{2,3}|[…\-–—−~]|through|to)\s*(?:(?:`|\*\*?|\[)?(?i-u:tasks?))?");
-/// The sign or word between the members of a list.
+/// Stands between the members of a list.
 static JOINT: Pattern = Pattern::new(r"^[ `*_\]]*\s*(?:(?:and|or|[,;&/+、，])\s*)+");
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Reference<'a> {
     One(&'a str),
-    /// Both ends, inclusive.
+    /// Inclusive.
     Range(u64, u64),
-    /// All tasks before.
     AllBefore,
-    /// The task before.
     OneBefore,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Value<'a> {
-    /// No need.
     Nothing,
-    /// Needed tasks.
     References(Vec<Reference<'a>>),
-    /// Text that names no task.
+    /// Names no task.
     Unreadable,
 }
 
-/// Both values; one that names nothing gives way.
+/// Joins both; nothing gives way.
 pub(super) fn merge_values<'a>(one: Value<'a>, other: Value<'a>) -> Value<'a> {
     match (one, other) {
         (Value::References(mut all), Value::References(more)) => {
@@ -73,7 +68,7 @@ pub(super) fn parse_references(text: &str) -> Value<'_> {
     }
 }
 
-/// `true` for a text that denies every need. `None beyond Task 1` does not.
+/// Denial of every need; `None beyond Task 1` is none.
 fn is_nothing(text: &str) -> bool {
     let behind = NOTHING
         .behind(text)
@@ -83,7 +78,7 @@ fn is_nothing(text: &str) -> bool {
     })
 }
 
-/// References of a text. Text in brackets explains the text before it, and counts only where nothing else does.
+/// Text in brackets explains the text before it, and counts only where nothing else does.
 fn references(text: &str) -> Vec<Reference<'_>> {
     let (outside, inside) = split_brackets(text);
     let found = named_in_parts(&outside);
@@ -167,7 +162,7 @@ fn split_denied(text: &str) -> Vec<&str> {
     found
 }
 
-/// The numbers at the start of a text; returns the rest.
+/// Reads the numbers at the start; returns the rest.
 fn read_reference_list<'a>(text: &'a str, found: &mut Vec<Reference<'a>>) -> &'a str {
     let mut rest = text;
     let mut next = split_number(text);
@@ -197,7 +192,7 @@ fn parse_task_number(number: &str) -> u64 {
     number.parse().unwrap_or(u64::MAX)
 }
 
-/// A task's id, `true` for an id that is more than a number, and the rest.
+/// Id, `true` for more than a number, and the rest.
 fn split_number(text: &str) -> Option<(&str, bool, &str)> {
     let ([id, more, letter], rest) = NUMBER.read(text)?;
     let is_whole = !rest.starts_with(char::is_alphanumeric);

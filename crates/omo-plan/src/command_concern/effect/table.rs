@@ -2,7 +2,7 @@
 
 use super::Effect;
 
-/// Effects of programs by a word behind their options; `*` is any or none, `-` none.
+/// Effects by a word behind a program's options; `*` is any or none, `-` none.
 pub(super) const TABLE: &[(Effect, &str, &str)] = &[
     (
         Effect::Changes,
@@ -143,11 +143,11 @@ pub(super) const TRIALS: &str =
     "--dry-run --check --help --version --sql --just-print --syntax-check --collect-only --preview";
 
 pub(super) const ENDLESS_SCRIPTS: &str = "dev start serve watch preview storybook";
-/// Words that change something outside of the work, as a script's name or a program's argument, and words of dry runs.
+/// Names of scripts, and arguments, that change something outside of the work.
 pub(super) const CHANGING: &str = "deploy deployment publish unpublish migrate migration migrations seed upload rollback provision release";
 pub(super) const JUDGING: &str =
     "test tests check checks lint verify validate validation status dry spec list show diff plan";
-/// Options whose value is a word of its own, and those whose value is the working folder.
+/// Options with a separate value; `FOLDERS` are those for the working folder.
 pub(super) const VALUED: &str = "\
      -C -c -f -F -w -e -j -n -p -pl -r -t -u -W -o -H -d -X --prefix --cwd --dir --directory --filter --file --workspace \
      --project --config --port --profile --env --namespace --header --data --request --output --manifest-path --user";
@@ -155,6 +155,6 @@ pub(super) const FOLDERS: &str =
     "-C --prefix --cwd --dir --directory --manifest-path --git-dir --work-tree";
 pub(super) const FETCHING: &str = "curl wget http https xh";
 pub(super) const DATABASES: &str = "psql mysql mariadb sqlite3 mongosh redis-cli duckdb";
-/// Programs that write to their path arguments.
+/// Programs that write to path arguments.
 pub(super) const WRITING: &str =
     "rm cp mv ln chmod chown mkdir rmdir touch tee rimraf sed dd install";

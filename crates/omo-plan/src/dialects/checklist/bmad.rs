@@ -33,7 +33,7 @@ pub static BMAD: ChecklistDialect = ChecklistDialect {
     ..NUMBERED
 };
 
-/// Adds to each task the acceptance criteria that its title names: `(AC: 1, 2)`.
+/// Adds the acceptance criteria that a title names: `(AC: 1, 2)`.
 fn add_criteria(document: &MarkdownDocument<'_>, plan: &mut Plan) {
     let mut sections = document.headings.iter().zip(document.section_ranges());
     let Some((_, part)) = sections.find(|(heading, _)| CRITERIA.is_match(heading.text)) else {
@@ -52,7 +52,7 @@ fn add_criteria(document: &MarkdownDocument<'_>, plan: &mut Plan) {
             .filter(|id| !id.is_empty());
         let texts = ids
             .by_ref()
-            .filter_map(|id| criteria.iter().find(|(known, _)| *known == id));
+            .filter_map(|id| criteria.iter().find(|(number, _)| *number == id));
         task.criteria
             .extend(texts.map(|(id, text)| format!("{id}. {}", sanitize(text, MAX_CRITERION))));
     }

@@ -1,6 +1,4 @@
-//! Plans of Conductor: phases of `- [ ] Task: …`, whose sub-tasks are boxes below them.
-//!
-//! A manual verification is a stop behind the task before it.
+//! Plans of Conductor: phases of `- [ ] Task: …` with sub-tasks; a manual verification is a stop.
 
 use super::{ChecklistDialect, NUMBERED, TaskItems, first};
 use crate::dialects::PlanPlace;

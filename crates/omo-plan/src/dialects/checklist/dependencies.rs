@@ -1,4 +1,4 @@
-//! Needs of the tasks of a checklist: stated ones, and those from order, phases and markers.
+//! Needs in a checklist: stated ones, and those from order, phases and markers.
 
 use std::collections::{HashMap, HashSet};
 
@@ -9,7 +9,7 @@ use crate::document::{MarkdownDocument, line_ranges};
 use crate::pattern::Pattern;
 use crate::task_graph::order_by_needs;
 
-/// Two neighboring sets of tasks with more pairs than this are joined by one task instead.
+/// Pairs between two sets of tasks, above which one task joins them.
 const MAX_PAIRS: usize = 4096;
 const MAX_IDS: usize = 1000;
 
@@ -17,23 +17,22 @@ pub(super) const MAX_DEPENDENCIES: usize = 100_000;
 const MAX_NEEDED_LINE_BYTES: usize = 1000;
 const MAX_LINE_BYTES: usize = 16_384;
 
-/// Words by which a task needs others, up to their ids: `depends on T001`, `Dependencies: 1.1`, `blocked by task 2`.
+/// Before the ids of needed tasks: `depends on T001`, `Dependencies: 1.1`, `blocked by task 2`.
 static NEEDS: Pattern = Pattern::new(
     r"(?:(?i-u:\b(?:depend(?:s|ing|ent)?[ \t]+(?:up)?on|dependenc(?:y|ies)|depends|requires|blocked[ \t]+by|after|needs|prerequisites?|dependencias?|depende[ \t]+de)\b)|依[赖賴](?:[于於]|项)?|依存(?:関係|先)?[ \t]*[:：]|前置(?:任务|任務|条件)?[ \t]*[:：]|前提(?:タスク)?[ \t]*[:：]|의존(?:성)?|[Aa]bhängig(?:keiten|[ \t]+von)|[Dd]ependências?|[Dd]épend(?:ances?|[ \t]+de)|[Зз]ависит от|[Зз]ависимости|[Pp]hụ thuộc)[*_]*[ \t]*[:：]?[*_ \t]*(?:(?:(?i-u:the|both|all of|completion of|tasks?|steps?)|任务|任務|タスク)[ \t]*)*",
 );
-/// Words behind needed ids: `1.1、1.2 に依存`.
+/// Behind the ids of needed tasks: `1.1、1.2 に依存`.
 static NEEDED: Pattern = Pattern::new(r"^[ \t]*(?:の[^、。,]{0,20})?(?:に依存|の?完了後)");
-/// An id of a list with a remark in brackets, and the sign before the next id or the end of a range.
+/// Id with a remark in brackets, and the sign before the next id or the end of a range.
 static LISTED_ID: Pattern = Pattern::new(
     r"^[`*_\[(]*((?:[A-Z][A-Z0-9]{1,20}-|[A-Z]{1,4}-?|t-?)?\d+[a-z]?(?:[.-]\d+[a-z]?)*)[`*_\])]*(?:[ \t]+\([^()]{1,80}\))?(?:[ \t]*(-|–|—|\.\.+|(?i-u:to|through|thru))[ \t]*[`*_]*|[ \t]*(?:,|&|\+|/|;|、|，)?[ \t]*(?:(?:(?i-u:and|or)[ \t]+)|[和及と][ \t]*)?(?:(?i-u:tasks?)[ \t]+|任务[ \t]*|タスク[ \t]*)?)",
 );
-/// Words by which a task comes before others, up to their ids: `T004 before T005`, `T001 blocks T002`.
+/// Between a task and later ones: `T004 before T005`, `T001 blocks T002`.
 static BEFORE: Pattern = Pattern::new(
     r"^(?i-u:(?:(?:must|should|has to)[ \t]+(?:be[ \t]+)?(?:done[ \t]+|completed?[ \t]+|finished?[ \t]+|come[ \t]+|run[ \t]+)?)?before|blocks)[ \t]+[*_`]*(?:(?i-u:tasks?)[ \t]+)?",
 );
 static NOTHING: Pattern = Pattern::new(r"^(?i-u:none|nothing|no|n/a|-|—)\b?");
 
-/// Tasks by id, in the order of the file.
 struct TaskNames<'a> {
     ids: Vec<&'a str>,
     places: HashMap<&'a str, usize>,
@@ -51,7 +50,7 @@ impl<'a> TaskNames<'a> {
         Self { ids, places }
     }
 
-    /// The tasks of a list such as `T001, T002 and T005-T007`, and the rest of the text.
+    /// Tasks of `T001, T002 and T005-T007`, and the rest of the text.
     fn read_list<'t>(&self, text: &'t str) -> (Vec<usize>, &'t str) {
         let mut found = Vec::new();
         let mut rest = text;
@@ -76,9 +75,9 @@ impl<'a> TaskNames<'a> {
 }
 
 pub(super) struct StatedNeeds {
-    /// Named ids of each task; `None` for a task without a statement.
+    /// `None` for a task without a statement.
     pub ids: Vec<Option<Vec<String>>>,
-    /// Place of the task that exceeds `MAX_DEPENDENCIES`; the rest is not read.
+    /// Task that exceeds `MAX_DEPENDENCIES`; the rest is not read.
     pub too_many_at: Option<usize>,
 }
 
@@ -124,14 +123,13 @@ pub(super) fn read_stated(
     if format.tasks == TaskItems::Lettered && too_many_at.is_none() {
         too_many_at = read_statements(document, outline, &names, &mut stated, left);
     }
-    let id = |place: &usize| names.ids.get(*place).map(|id| (*id).to_owned());
     let own = stated.into_iter().enumerate().map(|(task, places)| {
         let mut seen = HashSet::from([task]);
         places.map(|places| {
             places
                 .iter()
                 .filter(|place| seen.insert(**place))
-                .filter_map(id)
+                .filter_map(|place| names.ids.get(*place).map(|id| (*id).to_owned()))
                 .collect()
         })
     });
@@ -167,11 +165,11 @@ fn add_needs(names: &TaskNames<'_>, row: &str, own: &mut Option<Vec<usize>>) {
     }
 }
 
-/// The ids before a `NEEDED` word.
+/// Ids before a `NEEDED` word.
 fn read_needed(names: &TaskNames<'_>, row: &str) -> Option<Vec<usize>> {
-    let is_part = |char: char| char.is_ascii_alphanumeric() || matches!(char, '.' | '-');
     let starts = row.char_indices().scan(' ', |before, (at, char)| {
-        let is_start = !is_part(*before) && char.is_ascii_alphanumeric();
+        let is_behind_id = before.is_ascii_alphanumeric() || matches!(before, '.' | '-');
+        let is_start = !is_behind_id && char.is_ascii_alphanumeric();
         *before = char;
         Some(Some(at).filter(|_| is_start))
     });
@@ -181,15 +179,14 @@ fn read_needed(names: &TaskNames<'_>, row: &str) -> Option<Vec<usize>> {
     })
 }
 
-/// `true` for a value behind a label with a colon.
+/// Value behind a label with a colon.
 fn is_label(text: &str, value: &str) -> bool {
     let head = text.get(..text.len() - value.len()).unwrap_or_default();
     head.trim_end_matches([' ', '\t', '*', '_'])
         .ends_with([':', '：'])
 }
 
-/// Reads the statements outside of the tasks, such as `T005 depends on T002`; returns the first task with which they
-/// are more than `left`.
+/// Reads statements such as `T005 depends on T002`; returns the first task with which they are more than `left`.
 fn read_statements(
     document: &MarkdownDocument<'_>,
     outline: &ChecklistOutline<'_>,
@@ -208,7 +205,7 @@ fn read_statements(
             continue;
         }
         let row = document.slice(line);
-        // Most lines outside of the tasks name none.
+        // Most lines outside of tasks name none.
         if row.len() > MAX_LINE_BYTES || !row.contains(|char: char| char.is_ascii_digit()) {
             continue;
         }
@@ -267,7 +264,7 @@ fn read_statements(
     None
 }
 
-/// All needs of each task: stated ones, and consequences of the plan's order.
+/// Stated needs, and those that the plan's order implies.
 pub(super) fn derive(
     document: &MarkdownDocument<'_>,
     outline: &ChecklistOutline<'_>,
@@ -275,21 +272,6 @@ pub(super) fn derive(
     format: &ChecklistDialect,
 ) -> Vec<Vec<String>> {
     let names = TaskNames::new(outline);
-    let known = || {
-        stated
-            .iter()
-            .enumerate()
-            .filter(|(_, own)| own.is_some())
-            .map(|(place, _)| place)
-            .collect()
-    };
-    let of_order = || {
-        if format.states_all_needs {
-            wait_for_all_above(stated.len(), &known())
-        } else {
-            follow_order(outline)
-        }
-    };
     let own: Vec<Vec<usize>> = stated
         .iter()
         .map(|ids| {
@@ -299,14 +281,26 @@ pub(super) fn derive(
                 .collect()
         })
         .collect();
-    let followed = follow_waves(document, &names).unwrap_or_else(of_order);
+    let followed = match follow_waves(document, &names) {
+        Some(needs) => needs,
+        None if format.states_all_needs => {
+            let stating: HashSet<usize> = stated
+                .iter()
+                .enumerate()
+                .filter(|(_, own)| own.is_some())
+                .map(|(place, _)| place)
+                .collect();
+            wait_for_all_above(stated.len(), &stating)
+        }
+        None => follow_order(outline),
+    };
     let mut needs: Vec<Vec<usize>> = own
         .iter()
         .zip(followed)
         .map(|(own, more)| join(own, &more))
         .collect();
     if order_by_needs(&needs).is_err() {
-        // The stated needs win over the order of the file.
+        // Stated needs win over the order of the file.
         needs.clone_from(&own);
         if let Ok(order) = order_by_needs(&own) {
             for (before, task) in order.iter().zip(order.iter().skip(1)) {
@@ -316,10 +310,13 @@ pub(super) fn derive(
             }
         }
     }
-    let id = |place: usize| names.ids.get(place).map(|id| (*id).to_owned());
     needs
         .into_iter()
-        .map(|own| own.into_iter().filter_map(id).collect())
+        .map(|own| {
+            own.into_iter()
+                .filter_map(|place| names.ids.get(place).map(|id| (*id).to_owned()))
+                .collect()
+        })
         .collect()
 }
 
@@ -331,9 +328,8 @@ fn join(own: &[usize], more: &[usize]) -> Vec<usize> {
         .collect()
 }
 
-/// Needs from order: each task needs those before it, but neighbors marked as parallel do not need each other.
+/// Each task needs those before it; neighbors marked as parallel do not need each other.
 fn follow_order(outline: &ChecklistOutline<'_>) -> Vec<Vec<usize>> {
-    let place_in_plan = |entry: &ChecklistEntry<'_>| (entry.heading, entry.parent);
     let mut sets: Vec<Vec<usize>> = Vec::new();
     let mut before: Option<&ChecklistEntry<'_>> = None;
     let mut count = 0;
@@ -341,7 +337,7 @@ fn follow_order(outline: &ChecklistOutline<'_>) -> Vec<Vec<usize>> {
         let is_beside = before.is_some_and(|before| {
             before.item.is_parallel
                 && entry.item.is_parallel
-                && place_in_plan(before) == place_in_plan(entry)
+                && (before.heading, before.parent) == (entry.heading, entry.parent)
         });
         match sets.last_mut().filter(|_| is_beside) {
             Some(set) => set.push(place),
@@ -372,7 +368,7 @@ fn follow_sets(sets: &[Vec<usize>], needs: &mut [Vec<usize>]) {
     }
 }
 
-/// Needs from a graph of waves. A task in no wave needs everything before it in the file.
+/// Needs from waves; a task in none needs everything before it.
 fn follow_waves(document: &MarkdownDocument<'_>, names: &TaskNames<'_>) -> Option<Vec<Vec<usize>>> {
     let mut known: HashSet<usize> = HashSet::new();
     let waves: Vec<Vec<usize>> = read_waves(document)?
@@ -392,7 +388,7 @@ fn follow_waves(document: &MarkdownDocument<'_>, names: &TaskNames<'_>) -> Optio
     (!waves.is_empty()).then_some(needs)
 }
 
-/// Each task without a `known` need waits for everything between it and the waiting task before it.
+/// A task that is not `known` waits for everything since the last one of its kind.
 fn wait_for_all_above(count: usize, known: &HashSet<usize>) -> Vec<Vec<usize>> {
     let mut above: Vec<usize> = Vec::new();
     let needs = (0..count).map(|place| {

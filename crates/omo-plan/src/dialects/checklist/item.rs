@@ -1,4 +1,4 @@
-//! An item of a checklist: its checkbox, number, markers and title.
+//! `ChecklistItem`: its checkbox, number, markers and title.
 
 use std::ops::Range;
 
@@ -11,47 +11,47 @@ const TAB_COLUMNS: usize = 4;
 #[expect(clippy::struct_excessive_bools, reason = "each is a marker of its own")]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct ChecklistItem<'a> {
-    /// Columns before the list's sign.
+    /// Columns before the list marker.
     pub indentation: usize,
-    /// The byte between the brackets of the checkbox.
+    /// Between the brackets of the checkbox.
     pub mark: Range<usize>,
     pub is_done: bool,
-    /// Number as written, such as `T001` or `1.2`.
+    /// As written, such as `T001` or `1.2`.
     pub number: Option<&'a str>,
-    /// `true` for a number before a colon.
+    /// Number before a colon.
     pub is_labelled: bool,
-    /// `true` for `[P]` or `(P)`: parallel to its neighbors.
+    /// `[P]` or `(P)`: at the same time as its neighbors.
     pub is_parallel: bool,
-    /// `true` for `*`: optional.
+    /// `*`.
     pub is_optional: bool,
     pub title: String,
     pub span: Range<usize>,
 }
 
-/// The sign of a list, a checkbox, and the rest of the line. The `*` of an optional item may be escaped.
+/// List marker, checkbox and rest of the line. The `*` of an optional item may be escaped.
 static CHECKBOX: Pattern =
     Pattern::new(r"^([ \t]*)(?:[-*+]|\d{1,9}[.)])[ \t]+\[([ xX~\-/✓✔✅]?)\](\\?\*)?[ \t]+");
-/// Emphasis before a number, the number of a task, its end sign, and the mark of an optional task.
+/// Emphasis, number of a task, its end sign, and the mark of an optional task.
 static NUMBER: Pattern = Pattern::new(
     r"^([*_`~]*)((?i-u:(?:sub-?)?task[ \t]+)?)((?:T-[A-Z]{1,4}-?\d{1,4}|T-?\d+|t-?\d{2,}|[A-Z]{1,3}-?\d{3,}|[A-Z]{1,4}\d+[.-]\d+|[A-Z]\d{1,2}|\d+)[A-Za-z]?(?:[.-]\d+[a-z]?)*)([.):]|\b)([*_`]*)(\\?\*)?[*_`]*[.):]?(\s|$)",
 );
-/// A word with a number, and its colon: `FOUNDATION-1: …`.
+/// Such as `FOUNDATION-1: …`.
 static WORD_NUMBER: Pattern =
     Pattern::new(r"^[*_`~]*([A-Z][A-Z0-9]{1,20}-\d{1,4}(?:\.\d+)?):[*_`~]*\s+");
 static LABEL: Pattern = Pattern::new(r"^[*_]*(?i-u:(?:sub-?)?task)[*_]*[ \t]*[:：][*_ \t]*");
 static BRACKETED: Pattern = Pattern::new(
     r"^[*_`~]*[\[(]([Tt]-?\d{2,}[A-Za-z]?(?:[.-]\d+[a-z]?)*)[\])][*_`~]*[.):]?(?:\s+|$)",
 );
-/// The beginning of a postponed item: `(deferred)`.
+/// `(deferred)`.
 pub(super) static DEFERRED: Pattern =
     Pattern::new(r"^[*_~]*[(\[](?i-u:deferred|postponed|later|future|skipped)[)\]]");
-/// A marker behind the number: `[P]`, `[US1]`, `(P)`, `[US1, US2]`, `*`.
+/// Behind the number: `[P]`, `[US1]`, `(P)`, `[US1, US2]`, `*`.
 static MARKER: Pattern = Pattern::new(
     r"^(?:[*_`]*[\[(](P|p)[\])][*_`]*|[*_`]*\[(?:[A-Z]{1,8}[ -]?\d*(?:[,/& +-]+[A-Z]{0,8}\d+)*|(?i-u:foundation(?:al)?|setup|polish)[ -][A-Z]{1,4}\d*|(?i-u:story|setup|shared|foundation(?:al)?|polish|core|infra))\][*_`]*|(\\?\*))(?:[ \t:]+|$)",
 );
 
 impl<'a> ChecklistItem<'a> {
-    /// The item of a line; `span` is the place of the line in the file.
+    /// `span` is the place of the line in the file.
     pub(super) fn read(line: &'a str, span: Range<usize>) -> Option<Self> {
         // The first letter rules out most lines.
         let is_listed = line
@@ -187,8 +187,7 @@ fn clean_title(text: &str) -> (String, TrailingMarkers) {
         }
     }
     // Emphasis that began before the number ends in the title.
-    let is_halved = |title: &str| title.matches("**").count() == 1;
-    let title = if is_halved(title) {
+    let title = if title.matches("**").count() == 1 {
         title.replacen("**", "", 1)
     } else {
         title.to_owned()
@@ -202,7 +201,6 @@ fn clean_title(text: &str) -> (String, TrailingMarkers) {
     )
 }
 
-/// Columns that a text before a list's sign takes.
 pub(super) fn columns(indent: &str) -> usize {
     indent
         .bytes()

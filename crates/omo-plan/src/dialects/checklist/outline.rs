@@ -1,4 +1,4 @@
-//! Structure of a checklist: the items with their numbers, texts and parents.
+//! `ChecklistOutline`: items with their numbers, texts and parents.
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
@@ -12,7 +12,7 @@ use crate::pattern::Pattern;
 pub(super) static NUMBERS_NOTE: Pattern = Pattern::new(
     r"^[\s*+-]*[_*]+[^_*:：]{2,40}[:：][\s*_]*\d+(?:\.\d+)*(?:[,、，;\s]+\d+(?:\.\d+)*)*[_*]+\s*$",
 );
-/// Source of an item, such as a requirement, without anything to do.
+/// Source of an item, with nothing to do.
 static REFERENCE: Pattern = Pattern::new(
     r"^[_*]+(?i-u:requirements?|validates|status|estimate|effort|priority|phase|depends(?: on)?)[:：* ]",
 );
@@ -20,30 +20,28 @@ static REFERENCE: Pattern = Pattern::new(
 pub(super) static TASK_HEADING: Pattern =
     Pattern::new(r"^[^\p{L}\p{N}]*(?:(?i-u:task)\s+\d|T-?\d+\b)");
 
-/// An item with its lines.
 #[derive(Debug)]
 pub(super) struct ChecklistEntry<'a> {
     pub item: ChecklistItem<'a>,
     pub id: String,
-    /// Place of the task with the same number.
+    /// Index of the task with the same number.
     pub repeats: Option<usize>,
     pub body: Range<usize>,
-    /// Lines below the item's own.
+    /// Below the item's own line.
     pub details: Range<usize>,
     pub section: Option<String>,
-    /// Place of the heading above in `MarkdownDocument::headings`.
+    /// Index in `MarkdownDocument::headings`.
     pub heading: Option<usize>,
     pub parent: Option<usize>,
-    /// `true` for an item with items below and no text.
+    /// Has items below and no text.
     pub is_group: bool,
-    /// `true` for a stop: a person is asked before anything behind it is begun.
+    /// A person is asked before anything behind it is begun.
     pub stops: bool,
-    /// Checkboxes below the item that are ticked with it, and their state.
+    /// Boxes that are ticked with it, and their state.
     parts: Vec<(Range<usize>, bool)>,
 }
 
 impl ChecklistEntry<'_> {
-    /// Checkboxes of the item and its parts that are in the state `is_done`.
     fn marks(&self, is_done: bool) -> impl Iterator<Item = Range<usize>> {
         let own = std::iter::once((&self.item.mark, self.item.is_done));
         let all = own.chain(self.parts.iter().map(|(mark, is_done)| (mark, *is_done)));
@@ -72,8 +70,7 @@ impl<'a> ChecklistOutline<'a> {
         self.entries.iter().filter(|entry| !entry.is_group)
     }
 
-    /// Checkboxes to tick for a finished task: its own, and those of groups without open items. `None` for an unknown
-    /// or ambiguous id.
+    /// Boxes of a finished task and of groups without open items; `None` for an unknown or ambiguous id.
     pub(super) fn marks_to_tick(&self, id: &str) -> Option<Vec<Range<usize>>> {
         let place = self.task_place(id)?;
         let mut done: HashSet<usize> = HashSet::from([place]);
@@ -99,8 +96,7 @@ impl<'a> ChecklistOutline<'a> {
         Some(marks)
     }
 
-    /// Checkboxes to open for a task that is done again: its own, and those of its groups. `None` for an unknown or
-    /// ambiguous id.
+    /// Boxes of a reopened task and of its groups; `None` for an unknown or ambiguous id.
     pub(super) fn marks_to_open(&self, id: &str) -> Option<Vec<Range<usize>>> {
         let mut marks: Vec<Range<usize>> = Vec::new();
         let mut known: HashSet<usize> = HashSet::new();
@@ -117,13 +113,15 @@ impl<'a> ChecklistOutline<'a> {
     }
 
     fn task_place(&self, id: &str) -> Option<usize> {
-        let is_it = |entry: &ChecklistEntry<'_>| !entry.is_group && entry.id == id;
-        let mut places =
-            (0..self.entries.len()).filter(|place| self.entries.get(*place).is_some_and(is_it));
+        let mut places = self
+            .entries
+            .iter()
+            .enumerate()
+            .filter(|(_, entry)| !entry.is_group && entry.id == id)
+            .map(|(place, _)| place);
         places.next().filter(|_| places.next().is_none())
     }
 
-    /// Place of an item's group.
     fn group_of(&self, entry: &ChecklistEntry<'a>) -> Option<usize> {
         entry.parent.filter(|parent| {
             self.entries
@@ -151,21 +149,21 @@ impl<'a> ChecklistOutline<'a> {
                 None if written.contains(number.as_str()) => format!("item-{number}"),
                 None => number,
             };
-            let is_free = |id: &String| {
-                !known.contains(id) && (entry.repeats.is_none() || !written.contains(id.as_str()))
-            };
             let own = (2..).map(|count| format!("{id}-{count}"));
             entry.id = std::iter::once(id.clone())
                 .filter(|_| entry.repeats.is_none())
                 .chain(own)
-                .find(is_free)
+                .find(|id| {
+                    !known.contains(id)
+                        && (entry.repeats.is_none() || !written.contains(id.as_str()))
+                })
                 .unwrap_or(id);
             known.insert(entry.id.clone());
         }
     }
 
     fn find_parents(&mut self) {
-        // Candidates for the parent of the next item, from the outermost.
+        // Possible parents of the next item, the outermost first.
         let mut open: Vec<usize> = Vec::new();
         let mut numbered: HashMap<&str, usize> = HashMap::new();
         let mut parents: Vec<Option<usize>> = Vec::with_capacity(self.entries.len());
@@ -191,7 +189,7 @@ impl<'a> ChecklistOutline<'a> {
             open.push(place);
             numbered.extend(entry.item.number.map(|number| (number, place)));
         }
-        // Parts of an optional item are optional. Parents stand before their parts.
+        // Parts of an optional item are optional, too.
         let mut optional: Vec<bool> = Vec::with_capacity(parents.len());
         for (entry, parent) in self.entries.iter_mut().zip(parents) {
             entry.parent = parent;
@@ -258,7 +256,7 @@ fn read_entries<'a>(
     let mut heading = None;
     // Level of the heading of the tasks.
     let mut section = format.section.is_none().then_some(0);
-    // Lines belong to the last item as long as they stand below it.
+    // Lines belong to the last item while they stand below it.
     let mut is_open = false;
     let mut is_paragraph = false;
     let mut numbers: HashSet<&str> = HashSet::new();
@@ -282,12 +280,11 @@ fn read_entries<'a>(
             None
         };
         // A box below the heading of a task is a criterion.
-        let is_criterion = |item: &ChecklistItem<'_>| {
+        let item = item.filter(|item| {
             let heading = heading.and_then(|place: usize| document.headings.get(place));
-            item.number.is_none()
-                && heading.is_some_and(|heading| TASK_HEADING.is_match(heading.text))
-        };
-        let item = item.filter(|item| !is_criterion(item));
+            item.number.is_some()
+                || heading.is_none_or(|heading| !TASK_HEADING.is_match(heading.text))
+        });
         let above = found
             .last_mut()
             .filter(|above| section.is_some() && above.heading == heading);
@@ -359,7 +356,7 @@ fn read_entries<'a>(
     found
 }
 
-/// `true` for a part of the item above, which is no task.
+/// Part of the item above, and no task.
 fn is_below(
     item: &ChecklistItem<'_>,
     above: &ChecklistEntry<'_>,
@@ -376,8 +373,7 @@ fn is_below(
         }
 }
 
-/// `true` for a task among items without a parent. One of Spec Kit that only names a task above is none: `T007: see
-/// there`.
+/// An item of Spec Kit that only names a task above, as in `T007: see there`, is no task.
 fn is_task(item: &ChecklistItem<'_>, numbers: &HashSet<&str>, format: &ChecklistDialect) -> bool {
     match (format.tasks, item.number) {
         (TaskItems::Lettered, Some(number)) => {

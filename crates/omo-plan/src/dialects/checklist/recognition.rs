@@ -2,45 +2,43 @@
 
 use super::item::ChecklistItem;
 use super::outline::{NUMBERS_NOTE, TASK_HEADING, plain_lines};
-use super::{ChecklistDialect, SIGNED, TaskItems};
+use super::{SIGNED, TaskItems};
 use crate::dialects::PlanInput;
 use crate::model::Dialect;
 use crate::pattern::Pattern;
 
-/// Requirements of a task as Kiro writes them: `_Requirements: 1.1, 2.3_`.
+/// As Kiro writes them: `_Requirements: 1.1, 2.3_`.
 static REQUIREMENTS: Pattern = Pattern::new(
     r"^\s*[-*+]?\s*[_*]+(?i-u:requirements?|validates|leverage|prompt|boundary|depends)[:：* ]",
 );
-/// A heading that has a number: `## 1. Setup`, `### 1.1 Setup`.
+/// `## 1. Setup`, `### 1.1 Setup`.
 static NUMBERED_HEADING: Pattern = Pattern::new(r"^\d+(?:[.)]|\.\d+(?:\.\d+)*[.)]?)\s");
 static TASKS_TITLE: Pattern = Pattern::new(
     r"^(?:(?i-u:implementation\s+)?(?i-u:tasks|task list|tareas|tarefas|tâches|aufgaben)\b|任务|任務|タスク|작업)",
 );
 
-/// Counts of the items of a file by their form.
 #[derive(Default)]
 struct ChecklistShape {
     items: usize,
-    /// Items such as `T001`.
+    /// Such as `T001`.
     task_numbers: usize,
-    /// Items such as `1.2`.
+    /// Such as `1.2`.
     section_numbers: usize,
-    /// Items such as `1.` at the start of a list.
+    /// Such as `1.`.
     dotted_numbers: usize,
     has_optional: bool,
     has_requirements: bool,
     has_numbered_headings: bool,
     title_names_tasks: Option<bool>,
-    /// Format whose `sign` the file has.
+    /// By a `sign`.
     signed: Option<Dialect>,
 }
 
-/// Format of a file; `None` for any other file.
 pub(super) fn find_format(input: &PlanInput<'_>) -> Option<Dialect> {
     let shape = ChecklistShape::read(input);
     let place = Dialect::of_place(input.path());
     let numbered = shape.section_numbers + shape.dotted_numbers;
-    let is_signed = |format: &&&ChecklistDialect| match place {
+    let signed = SIGNED.iter().find(|format| match place {
         _ if shape.items == 0 => false,
         Some(place) if place != format.dialect => false,
         Some(_) if format.section.is_none() => {
@@ -50,15 +48,16 @@ pub(super) fn find_format(input: &PlanInput<'_>) -> Option<Dialect> {
             shape.signed == Some(format.dialect)
                 && (format.tasks != TaskItems::NumberedOuter || numbered > 0)
         }
-    };
-    if let Some(format) = SIGNED.iter().find(is_signed) {
+    });
+    if let Some(format) = signed {
         return Some(format.dialect);
     }
-    let is_most = |count: usize| count > 0 && count * 2 >= shape.items;
-    let is_unsigned =
-        |place: &Dialect| matches!(place, Dialect::SpecKit | Dialect::Kiro | Dialect::OpenSpec);
-    let by_place = place.filter(is_unsigned).filter(|_| shape.items > 0);
-    if is_most(shape.task_numbers) || (shape.task_numbers > 2 && shape.task_numbers >= numbered) {
+    let by_place = place
+        .filter(|place| matches!(place, Dialect::SpecKit | Dialect::Kiro | Dialect::OpenSpec))
+        .filter(|_| shape.items > 0);
+    if shape.is_mostly(shape.task_numbers)
+        || (shape.task_numbers > 2 && shape.task_numbers >= numbered)
+    {
         return Some(Dialect::SpecKit);
     }
     if numbered > 0 && (shape.has_requirements || (shape.has_optional && shape.dotted_numbers > 0))
@@ -66,11 +65,11 @@ pub(super) fn find_format(input: &PlanInput<'_>) -> Option<Dialect> {
         return Some(Dialect::Kiro);
     }
     by_place.or_else(|| {
-        if is_most(shape.section_numbers)
+        if shape.is_mostly(shape.section_numbers)
             && (shape.has_numbered_headings || shape.dotted_numbers == 0)
         {
             Some(Dialect::OpenSpec)
-        } else if is_most(numbered) && shape.dotted_numbers > 0 && numbered > 1 {
+        } else if shape.is_mostly(numbered) && shape.dotted_numbers > 0 && numbered > 1 {
             Some(Dialect::Kiro)
         } else if shape.items > 0
             && shape
@@ -84,7 +83,7 @@ pub(super) fn find_format(input: &PlanInput<'_>) -> Option<Dialect> {
     })
 }
 
-/// `true` where most items have numbers and notes of Kiro, whatever headings stand above them.
+/// Most items have numbers and notes of Kiro, whatever headings stand above them.
 pub(super) fn is_surely_kiro(input: &PlanInput<'_>) -> bool {
     let shape = ChecklistShape::read(input);
     shape.has_requirements && (shape.section_numbers + shape.dotted_numbers) * 2 > shape.items
@@ -99,6 +98,10 @@ fn has_task_headings(input: &PlanInput<'_>) -> bool {
 }
 
 impl ChecklistShape {
+    fn is_mostly(&self, count: usize) -> bool {
+        count > 0 && count * 2 >= self.items
+    }
+
     fn read(input: &PlanInput<'_>) -> Self {
         let mut shape = Self::default();
         // A file without any checkbox is not read as Markdown for this.
@@ -118,10 +121,10 @@ impl ChecklistShape {
         for line in plain_lines(document) {
             let row = document.slice(line.clone());
             if shape.signed.is_none() && row.trim_start().starts_with(['#', '-', '*']) {
-                let sign = |format: &&&ChecklistDialect| {
-                    format.sign.is_some_and(|sign| sign.is_match(row))
-                };
-                shape.signed = SIGNED.iter().find(sign).map(|format| format.dialect);
+                shape.signed = SIGNED
+                    .iter()
+                    .find(|format| format.sign.is_some_and(|sign| sign.is_match(row)))
+                    .map(|format| format.dialect);
             }
             if let Some(item) = ChecklistItem::read(row, line) {
                 shape.items += 1;

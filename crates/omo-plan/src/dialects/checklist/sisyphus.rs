@@ -30,10 +30,10 @@ pub static SISYPHUS: ChecklistDialect = ChecklistDialect {
     ..NUMBERED
 };
 
-/// The file beside the plans that names the active one.
+/// Names the active plan beside it.
 pub const BOULDER_FILE: &str = "boulder.json";
 
-/// Name of the plan in a [`BOULDER_FILE`]; its path may be that of another machine.
+/// Name of the plan in a [`BOULDER_FILE`], whose path may be that of another machine.
 pub fn active_plan_name(text: &[u8]) -> Option<String> {
     let boulder: serde_json::Value = serde_json::from_slice(text).ok()?;
     let name = boulder

@@ -6,7 +6,7 @@ use std::ops::Range;
 use omo_core::text::sanitize;
 
 use super::item::{ChecklistItem, DEFERRED, written_number};
-use super::outline::{ChecklistEntry, ChecklistOutline, plain_lines};
+use super::outline::{ChecklistOutline, plain_lines};
 use super::{ChecklistDialect, TaskItems};
 use crate::batches::span_diagnostic;
 use crate::diagnostic::{Code, Diagnostic};
@@ -21,10 +21,10 @@ const LOOKED_AT_BYTES: usize = 200;
 static BOX: Pattern = Pattern::new(
     r"^[ \t]*(?:[-*+•–—]|\d{1,9}[.)])?[ \t]*\[(?:[^\p{L}\p{N}\[\]]{0,2}|[xXoOvV])\](?:[^(\[:]|$)",
 );
-/// The number of an item of a numbered list.
+/// Number in a numbered list.
 static LISTED: Pattern = Pattern::new(r"^[ \t]*(\d{1,9})[.)][ \t]");
 
-/// Items outside of the tasks that look like one: items with a box, and items with an unused number.
+/// Items outside of tasks with a box, or with an unused number.
 pub(super) fn find_unread_items(
     document: &MarkdownDocument<'_>,
     outline: &ChecklistOutline<'_>,
@@ -69,14 +69,13 @@ pub(super) fn find_unread_items(
         };
         let goes_on = counter.goes_on(head, line.start);
         let is_known = boxed.is_some_and(|number| ids.contains(number));
-        let is_stop = || format.stop.is_some_and(|stop| stop.is_match(row));
         if is_known
-            || is_box && is_stop()
+            || is_box && format.stop.is_some_and(|stop| stop.is_match(row))
             || !is_box && !goes_on && number.is_none_or(|number| ids.contains(number))
         {
             continue;
         }
-        // Boxes of a part without tasks, such as those of a review, are reported at the first one.
+        // Boxes of a part without tasks, such as those of a review, are reported once.
         if !is_among_tasks && !goes_on && std::mem::replace(&mut place.is_told, true) {
             continue;
         }
@@ -85,7 +84,7 @@ pub(super) fn find_unread_items(
     found
 }
 
-/// Plain numbers of tasks, in their order: an item without a box that goes on counting was meant as a task.
+/// Plain numbers of tasks in order: an item without a box that counts on was meant as a task.
 struct TaskCounter {
     counted: Vec<(usize, u64)>,
     last: u64,
@@ -94,14 +93,11 @@ struct TaskCounter {
 impl TaskCounter {
     fn new(outline: &ChecklistOutline<'_>, format: &ChecklistDialect) -> Self {
         let is_counted = format.tasks != TaskItems::Lettered;
-        let number = |entry: &ChecklistEntry<'_>| {
-            Some((entry.item.span.start, entry.item.number?.parse().ok()?))
-        };
         let mut counted: Vec<_> = outline
             .entries
             .iter()
             .filter(|_| is_counted)
-            .filter_map(number)
+            .filter_map(|entry| Some((entry.item.span.start, entry.item.number?.parse().ok()?)))
             .collect();
         counted.reverse();
         Self { counted, last: 0 }
@@ -121,7 +117,7 @@ impl TaskCounter {
     }
 }
 
-/// Place of the heading above, and `true` once its items were reported.
+/// Heading above a line; `is_told` once its items were reported.
 #[derive(Default)]
 struct Below {
     next: usize,
@@ -146,16 +142,13 @@ impl Below {
 fn unread_number<'a>(row: &'a str, format: &ChecklistDialect) -> Option<&'a str> {
     let (sign, text) = split_list_marker(row);
     sign?;
-    let is_of_format = |number: &&str| {
-        format.tasks != TaskItems::Lettered
-            || number.starts_with(|first: char| first.is_ascii_alphabetic())
-    };
-    let listed = || {
+    let number = written_number(text).or_else(|| {
         (format.tasks == TaskItems::Numbered)
             .then(|| LISTED.read(row).map(|([number], _)| number))
             .flatten()
-    };
-    written_number(text).or_else(listed).filter(is_of_format)
+    })?;
+    let is_lettered = number.starts_with(|first: char| first.is_ascii_alphabetic());
+    (format.tasks != TaskItems::Lettered || is_lettered).then_some(number)
 }
 
 fn describe(

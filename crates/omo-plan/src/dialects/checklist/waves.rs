@@ -1,4 +1,4 @@
-//! Wave graph at the end of Kiro's plans: the tasks of each wave run at the same time.
+//! Waves at the end of Kiro's plans, whose tasks run at the same time.
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -17,7 +17,7 @@ enum Wave {
     Plain(Vec<Value>),
 }
 
-/// Ids of the tasks of each wave, in order; `None` for a plan without such a graph.
+/// Task ids of each wave in order; `None` for a plan without waves.
 pub(super) fn read_waves(document: &MarkdownDocument<'_>) -> Option<Vec<Vec<String>>> {
     let mut blocks = document
         .code_blocks
@@ -32,9 +32,10 @@ pub(super) fn read_waves(document: &MarkdownDocument<'_>) -> Option<Vec<Vec<Stri
             None
         }
     })?;
-    let ids = |tasks: Vec<Value>| tasks.into_iter().filter_map(read_id).collect();
     let waves = graph.waves.into_iter().map(|wave| match wave {
-        Wave::Named { tasks } | Wave::Plain(tasks) => ids(tasks),
+        Wave::Named { tasks } | Wave::Plain(tasks) => {
+            tasks.into_iter().filter_map(read_id).collect()
+        }
     });
     Some(waves.collect())
 }

@@ -1,4 +1,4 @@
-//! Decisions that a plan leaves to its user, and the writing of a choice.
+//! Decisions of a plan's user, and their writing.
 
 use std::ops::Range;
 
@@ -32,9 +32,9 @@ pub(super) fn read_decisions(document: &MarkdownDocument<'_>) -> Vec<(PlanDecisi
     found
 }
 
-/// `[DP-001] its title` or `DP-001: its title`, up to the title.
+/// Id of `[DP-001] its title` or `DP-001: its title`.
 static NAME: Pattern = Pattern::new(r"^(?:\[([^\]]*)\]|(DP-[^: ]*)[: ])[\s:\-–—]*");
-/// An option's label, up to its text: `A: …`, `**Option B:** …`.
+/// Label of `A: …` or `**Option B:** …`.
 static OPTION: Pattern = Pattern::new(r"^[*_]*(?:Option )?([A-Za-z0-9]{1,3})[*_ ]*[:)：][*_ ]*");
 
 fn split_decision_heading<'a>(heading: &Heading<'a>) -> Option<(&'a str, &'a str)> {
@@ -53,17 +53,16 @@ fn read_decision(
     title: &str,
     section: Range<usize>,
 ) -> PlanDecision {
-    let found = read_labels(document, section.clone(), &KNOWN);
-    let of = |key: &str| found.iter().find(|label| label.key.starts_with(key));
-    let options = of("options")
+    let labels = read_labels(document, section.clone(), &KNOWN);
+    let options = find_label(&labels, "options")
         .map(|label| read_options(document, label.value.clone()))
         .unwrap_or_default();
-    let choice = |label: &LabeledField<'_>| {
-        chosen_label_in(document.slice(label.first_line.clone()), &options)
-    };
-    let recommendation = of("recommendation");
-    let place = of("chosen").or_else(|| of("previously chosen"));
-    let chosen = place.and_then(&choice);
+    let recommendation = find_label(&labels, "recommendation");
+    let recommended = recommendation
+        .and_then(|label| chosen_label_in(document.slice(label.first_line.clone()), &options));
+    let place = find_label(&labels, "chosen").or_else(|| find_label(&labels, "previously chosen"));
+    let chosen =
+        place.and_then(|label| chosen_label_in(document.slice(label.first_line.clone()), &options));
     // A template has the label already, with no value.
     let goes_to = place.or(recommendation).map_or_else(
         || {
@@ -81,14 +80,18 @@ fn read_decision(
         id: id.to_owned(),
         title: title.trim().to_owned(),
         blocking: !is_recommended,
-        recommended: recommendation.and_then(&choice),
+        recommended,
         choice_range: Some(goes_to).filter(|_| chosen.is_none()),
         chosen,
         options,
     }
 }
 
-/// The items `- A: …` of a list.
+fn find_label<'l, 'a>(labels: &'l [LabeledField<'a>], key: &str) -> Option<&'l LabeledField<'a>> {
+    labels.iter().find(|label| label.key.starts_with(key))
+}
+
+/// Items `- A: …`.
 fn read_options(document: &MarkdownDocument<'_>, value: Range<usize>) -> Vec<DecisionOption> {
     let items =
         line_ranges(document.text, value).map(|line| split_list_marker(document.slice(line)));
@@ -113,23 +116,20 @@ fn chosen_label_in(text: &str, options: &[DecisionOption]) -> Option<String> {
     let known = options
         .iter()
         .find(|option| option.label.eq_ignore_ascii_case(word));
-    let said = || {
-        Some(plain.trim())
-            .filter(|plain| !plain.is_empty())
-            .map(|_| text.trim().to_owned())
-    };
     known
         .map(|option| option.label.clone())
         .or_else(|| Some(word.to_owned()).filter(|_| is_letter(word)))
-        .or_else(said)
+        .or_else(|| {
+            let is_empty = plain.trim().is_empty();
+            (!is_empty).then(|| text.trim().to_owned())
+        })
 }
 
 fn is_letter(word: &str) -> bool {
     word.len() == 1 && word.starts_with(|char: char| char.is_ascii_uppercase())
 }
 
-/// The plan's text with a choice written into it: `**Chosen:** Option A` in the place of an empty one, or of the
-/// recommendation, or at the end of a decision without either. A made decision stays as it is.
+/// Writes `**Chosen:** Option A` in place of an empty one, of the recommendation, or at the end. A made decision stays.
 pub(super) fn write_choice(text: &str, decision: &PlanDecision, label: &str) -> String {
     let Some(place) = decision.choice_range.clone() else {
         return text.to_owned();

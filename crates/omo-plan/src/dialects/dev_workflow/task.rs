@@ -1,4 +1,4 @@
-//! A task of a plan with all of its labels.
+//! A task of `dev-workflow` with its labels.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -17,7 +17,7 @@ use crate::fields::{named_files, stated_checks};
 use crate::labels::{LabeledField, read_labels};
 use crate::model::{FileUse, Task, TaskKind};
 
-/// Labels that are read, and others of this dialect that end a value without emphasis too.
+/// Labels that are read, and others that end a value without emphasis.
 const KNOWN: [&str; 9] = [
     "files",
     "depends on",
@@ -29,7 +29,7 @@ const KNOWN: [&str; 9] = [
     "touched surface",
     "regression shield",
 ];
-/// Labels that a rule reads: no others are kept by their names.
+/// Labels with a rule; all others are kept by name.
 const INTERPRETED: [&str; 4] = ["files", "depends on", "verify", "task contract"];
 
 pub(super) fn read_task(
@@ -53,12 +53,13 @@ pub(super) fn read_task(
         report(Code::MissingTaskContract, task.heading.clone(), text);
     }
     let mut files = read_files(document, &found, &mut report);
-    let has_label = |key: &str| found.iter().any(|label| label.key == key);
+    let has_files = found.iter().any(|label| label.key == "files");
+    let has_verify = found.iter().any(|label| label.key == "verify");
     // A plan of a simpler kind has labels of its own, or none.
-    let is_simple = !wants_contract && contract.is_none() && !has_label("verify");
+    let is_simple = !wants_contract && contract.is_none() && !has_verify;
     let fields = is_simple
         .then(|| HeadingFields::read(document, task.heading.end..section.end, &task.title));
-    if let Some(fields) = fields.as_ref().filter(|_| !has_label("files")) {
+    if let Some(fields) = fields.as_ref().filter(|_| !has_files) {
         files.clone_from(&fields.files);
     }
     let (checks, red_check) = match fields {
@@ -129,7 +130,7 @@ fn read_verify(
         .iter()
         .filter(|label| label.key == "verify")
         .collect();
-    // One among the items of another list is a step, where there is one that stands by itself.
+    // One among the items of another list is a step, unless it is the only one.
     let has_own = all.iter().any(|label| !label.is_listed);
     let own = all.iter().filter(|label| !(has_own && label.is_listed));
     let found: Vec<StatedCheck> = own
@@ -157,8 +158,7 @@ fn read_verify(
     found
 }
 
-/// Checks and red check of a task. Tests that are written first have to fail, unless the plan expects success of a
-/// command.
+/// Checks and red check. Tests written first have to fail, unless the plan expects success of a command.
 fn split_checks(
     task: &TaskHeading<'_>,
     found: Vec<StatedCheck>,

@@ -1,7 +1,6 @@
-//! Places of the elements of a GSD plan, which is no XML: elements hold code with any signs, and some are never closed.
+//! Elements of a GSD plan, which is no XML: they hold code with any signs, and some are never closed.
 //!
-//! A task reaches to its end tag, or to the next task; an element in it, to its own end tag, or to the next field of a
-//! task. One pass finds the tags, and the rest are look-ups.
+//! A task reaches to its end tag or the next task, an element in it to its end tag or the next field.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -27,9 +26,9 @@ pub(super) struct Element<'a> {
     pub(super) name: &'a str,
     pub(super) attributes: &'a str,
     pub(super) span: Range<usize>,
-    /// Bytes between the tags.
+    /// Between the tags.
     pub(super) inner: Range<usize>,
-    /// `true` for an element with an end tag.
+    /// Has an end tag.
     pub(super) is_closed: bool,
 }
 
@@ -75,16 +74,15 @@ enum LineTag {
     Field,
 }
 
-/// The tags of a text.
 #[derive(Debug)]
 pub(super) struct TagIndex<'a> {
     text: &'a str,
-    /// Name of a task's element: `<feature>` in a test-driven plan.
+    /// `<feature>` in a test-driven plan.
     task_name: &'static str,
-    /// Places of the end tags of each name.
+    /// Places of end tags by name.
     ends: HashMap<&'a str, Vec<usize>>,
     lines: Vec<(usize, LineTag)>,
-    /// The `lines` at which a task begins or ends.
+    /// `lines` at which a task begins or ends.
     borders: Vec<usize>,
     /// Lines that open or close code.
     fences: Vec<usize>,
@@ -137,7 +135,7 @@ impl<'a> TagIndex<'a> {
         index
     }
 
-    /// The tasks, at most one more than a plan may have. Tasks in code count only with `reads_code`.
+    /// At most one more than a plan may have. Tasks in code count only with `reads_code`.
     pub(super) fn tasks(&self, reads_code: bool) -> Vec<TaskElement<'a>> {
         let mut found: Vec<TaskElement<'a>> = Vec::new();
         let mut from = 0;
@@ -159,31 +157,26 @@ impl<'a> TagIndex<'a> {
 
     pub(super) fn section(&self, name: &str, tasks: &[TaskElement<'_>]) -> Option<Range<usize>> {
         let tag = format!("<{name}>");
-        let is_in_task = |at: usize| {
-            let behind = tasks.partition_point(|task| task.element.span.start <= at);
-            behind
+        let start = self.text.match_indices(&tag).map(|(at, _)| at).find(|at| {
+            let behind = tasks.partition_point(|task| task.element.span.start <= *at);
+            !behind
                 .checked_sub(1)
                 .and_then(|last| tasks.get(last))
-                .is_some_and(|task| task.element.span.contains(&at))
-        };
-        let start = self
-            .text
-            .match_indices(&tag)
-            .map(|(at, _)| at)
-            .find(|at| !is_in_task(*at))?
-            + tag.len();
+                .is_some_and(|task| task.element.span.contains(at))
+        })? + tag.len();
         let ends = self.ends.get(name)?;
         let end = *ends.get(ends.partition_point(|end| *end < start))?;
         Some(start..end)
     }
 
-    /// `true` for a place in code that was opened behind `from`.
+    /// Code that was opened behind `from`.
     fn is_in_code(&self, from: usize, at: usize) -> bool {
-        let count = |byte: usize| self.fences.partition_point(|fence| *fence < byte);
-        (count(at) - count(from).min(count(at))) % 2 == 1
+        let fences_at = self.fences.partition_point(|fence| *fence < at);
+        let fences_before = self.fences.partition_point(|fence| *fence < from);
+        fences_at.saturating_sub(fences_before) % 2 == 1
     }
 
-    /// The first place between two bytes that is not in code; none after `MAX_TAGS_IN_CODE` that are.
+    /// First place between two bytes outside of code; `None` after `MAX_TAGS_IN_CODE` inside.
     fn first_outside_code(
         &self,
         places: impl Iterator<Item = usize>,
@@ -250,28 +243,26 @@ impl<'a> TagIndex<'a> {
 
     fn read_field(&self, start: usize) -> Option<Element<'a>> {
         let (name, attributes, inner) = self.read_tag(start)?;
-        let element = |end: usize, close: usize, is_closed: bool| Element {
+        let ends = self.ends.get(name).map_or(&[][..], Vec::as_slice);
+        let end_tag = ends.get(ends.partition_point(|end| *end < inner)).copied();
+        let (end, close, is_closed) = match end_tag {
+            _ if attributes.ends_with('/') => (inner, inner, true),
+            Some(end) if self.next_border(inner, end).is_none() => {
+                (end, end + name.len() + "</>".len(), true)
+            }
+            _ if FIELDS.contains(&name) => {
+                let end = self.next_line(inner).unwrap_or(self.text.len());
+                (end, end, false)
+            }
+            _ => return None,
+        };
+        Some(Element {
             name,
             attributes,
             span: start..close,
             inner: inner..end,
             is_closed,
-        };
-        if attributes.ends_with('/') {
-            return Some(element(inner, inner, true));
-        }
-        let ends = self.ends.get(name).map_or(&[][..], Vec::as_slice);
-        let end = ends.get(ends.partition_point(|end| *end < inner)).copied();
-        match end {
-            Some(end) if self.next_border(inner, end).is_none() => {
-                Some(element(end, end + name.len() + 3, true))
-            }
-            _ if FIELDS.contains(&name) => {
-                let end = self.next_line(inner).unwrap_or(self.text.len());
-                Some(element(end, end, false))
-            }
-            _ => None,
-        }
+        })
     }
 
     fn read_tag(&self, start: usize) -> Option<(&'a str, &'a str, usize)> {
@@ -296,10 +287,10 @@ impl<'a> TagIndex<'a> {
 }
 
 pub(super) fn tag_name(text: &str) -> &str {
-    let is_part = |char: char| char.is_ascii_alphanumeric() || matches!(char, '_' | '-');
-    let name = text
-        .get(..text.find(|char| !is_part(char)).unwrap_or(text.len()))
-        .unwrap_or_default();
+    let end = text
+        .find(|char: char| !(char.is_ascii_alphanumeric() || matches!(char, '_' | '-')))
+        .unwrap_or(text.len());
+    let name = text.get(..end).unwrap_or_default();
     if name.starts_with(|first: char| first.is_ascii_alphabetic()) {
         name
     } else {

@@ -1,4 +1,4 @@
-//! Plans of a folder as one plan: each behind those that it requires.
+//! Plans of a folder as one, each behind those that it requires.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::Path;
@@ -16,9 +16,8 @@ use crate::task_graph::{circle_words, order_by_needs};
 const MAX_NAME: usize = 40;
 const PLAN_FILE: &str = "Plan file";
 
-/// The plans of a folder as one. A task `1` of `02-13-PLAN.md` becomes `02-13.1`, and the first tasks of a plan need
-/// the last ones of each required plan. A requirement that is not among the plans is reported, and stays in
-/// [`Plan::requires_plans`]. The diagnostics keep the lines of their own files, which they name.
+/// Task `1` of `02-13-PLAN.md` becomes `02-13.1`; the first tasks of a plan need the last ones of each required plan.
+/// A requirement that is missing is reported and stays in [`Plan::requires_plans`]. Diagnostics name their own files.
 pub fn join_plans(folder: &str, plans: Vec<Plan>) -> Plan {
     let mut joined = empty(folder, &[], BatchOptions::default());
     joined.dialect = Dialect::Gsd;
@@ -73,7 +72,7 @@ pub fn join_plans(folder: &str, plans: Vec<Plan>) -> Plan {
         let before: BTreeSet<String> = required.flatten().cloned().collect();
         let ends = add_plan(plan, name, &before, &mut joined);
         if let Some(slot) = last_tasks.get_mut(place) {
-            // A plan that requires one without tasks waits for the needs of that one.
+            // Behind a plan without tasks comes what that one needs.
             *slot = if ends.is_empty() { before } else { ends };
         }
     }
@@ -87,7 +86,7 @@ pub fn join_plans(folder: &str, plans: Vec<Plan>) -> Plan {
     joined
 }
 
-/// Digest of a folder of plans, from the path and the digest of each: another name is another plan.
+/// Digest of paths and digests: a renamed file makes another plan.
 pub fn folder_digest<'a>(files: impl Iterator<Item = (&'a str, &'a str)>) -> String {
     let rows: Vec<String> = files
         .map(|(path, sha256)| format!("{path}\0{sha256}"))
@@ -108,17 +107,20 @@ fn finding(code: Code, text: &str) -> Diagnostic {
     }
 }
 
-/// Adds a plan whose first tasks need `before`; returns its last tasks.
+/// Adds a plan whose first tasks need `before`; returns its last ones.
 fn add_plan(
     plan: Plan,
     name: &str,
     before: &BTreeSet<String>,
     joined: &mut Plan,
 ) -> BTreeSet<String> {
-    let full = |id: &String| format!("{name}.{id}");
-    let mut ends: BTreeSet<String> = plan.tasks.iter().map(|task| full(&task.id)).collect();
+    let mut ends: BTreeSet<String> = plan
+        .tasks
+        .iter()
+        .map(|task| full_id(name, &task.id))
+        .collect();
     for task in plan.tasks {
-        let mut deps: Vec<String> = task.deps.iter().map(full).collect();
+        let mut deps: Vec<String> = task.deps.iter().map(|id| full_id(name, id)).collect();
         for dep in &deps {
             ends.remove(dep);
         }
@@ -128,12 +130,12 @@ fn add_plan(
         let mut extra = task.extra;
         extra.insert(PLAN_FILE.to_owned(), plan.source.path.clone());
         joined.tasks.push(Task {
-            id: full(&task.id),
-            pair: task.pair.as_ref().map(full),
+            id: full_id(name, &task.id),
+            pair: task.pair.as_ref().map(|id| full_id(name, id)),
             deps,
             stated_deps: task
                 .stated_deps
-                .map(|stated| stated.iter().map(full).collect()),
+                .map(|stated| stated.iter().map(|id| full_id(name, id)).collect()),
             section: task.section.or_else(|| Some(plan.title.clone())),
             extra,
             ..task
@@ -151,7 +153,7 @@ fn add_plan(
     joined
         .refused_checks
         .extend(plan.refused_checks.into_iter().map(|refused| RefusedCheck {
-            task: refused.task.as_ref().map(full),
+            task: refused.task.as_ref().map(|id| full_id(name, id)),
             ..refused
         }));
     joined.preconditions.extend(plan.preconditions);
@@ -160,10 +162,14 @@ fn add_plan(
         .diagnostics
         .extend(plan.diagnostics.into_iter().map(|found| Diagnostic {
             text: format!("{file}: {}", found.text),
-            task: found.task.as_ref().map(full),
+            task: found.task.as_ref().map(|id| full_id(name, id)),
             ..found
         }));
     ends
+}
+
+fn full_id(plan: &str, id: &str) -> String {
+    format!("{plan}.{id}")
 }
 
 fn read_requirements(plans: &[Plan], names: &PlanNames, joined: &mut Plan) -> Vec<Vec<usize>> {
@@ -192,7 +198,7 @@ fn read_requirements(plans: &[Plan], names: &PlanNames, joined: &mut Plan) -> Ve
 }
 
 struct PlanNames {
-    /// Names, which begin the ids of the tasks.
+    /// Beginnings of task ids.
     list: Vec<String>,
     places: HashMap<String, Vec<usize>>,
     phases: HashMap<String, Vec<usize>>,
@@ -235,7 +241,7 @@ impl PlanNames {
         names
     }
 
-    /// Places of the plans that a name means: the plan of that name or number in the same phase, or all of a phase.
+    /// Indices of the plan of that name, of that number in the same phase, or of a whole phase.
     fn find(&self, required: &str, own: usize) -> Vec<usize> {
         let plain = required.trim();
         let plain = ["plan ", "Plan ", "phase ", "Phase "]
@@ -268,10 +274,12 @@ fn file_name(path: &str) -> String {
 }
 
 fn id_part(name: &str) -> String {
-    let is_part = |char: &char| char.is_ascii_alphanumeric() || matches!(char, '.' | '_' | '-');
     let kept: String = name
         .chars()
-        .map(|char| if is_part(&char) { char } else { '-' })
+        .map(|char| {
+            let is_kept = char.is_ascii_alphanumeric() || matches!(char, '.' | '_' | '-');
+            if is_kept { char } else { '-' }
+        })
         .take(MAX_NAME)
         .collect();
     let kept = kept.trim_matches(['-', '.', '_']);
@@ -283,11 +291,13 @@ fn id_part(name: &str) -> String {
 }
 
 fn without_zeros(name: &str) -> String {
-    let part = |part: &str| match part.trim_start_matches('0') {
-        "" if !part.is_empty() => "0".to_owned(),
-        plain => plain.to_ascii_lowercase(),
-    };
-    name.split('-').map(part).collect::<Vec<_>>().join("-")
+    name.split('-')
+        .map(|part| match part.trim_start_matches('0') {
+            "" if !part.is_empty() => "0".to_owned(),
+            plain => plain.to_ascii_lowercase(),
+        })
+        .collect::<Vec<_>>()
+        .join("-")
 }
 
 #[cfg(test)]

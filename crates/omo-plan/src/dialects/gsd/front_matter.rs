@@ -1,8 +1,8 @@
-//! Front matter of a GSD plan: name, requirements, changes.
+//! Lists in the front matter of a GSD plan.
 
 use crate::document::{MarkdownDocument, line_ranges};
 
-/// The items of a list of the front matter, in one line or below its key; `None` without the key.
+/// Items in one line or below their key; `None` without the key.
 pub(crate) fn read_list(document: &MarkdownDocument<'_>, key: &str) -> Option<Vec<String>> {
     let field = document.front_matter_field(key)?;
     let mut rows = line_ranges(document.text, field.span.end..document.body_start)

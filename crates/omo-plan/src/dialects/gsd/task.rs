@@ -26,7 +26,7 @@ fn is_checkpoint(task: &TaskElement<'_>) -> bool {
         .is_some_and(|kind| kind.trim_start().starts_with("checkpoint"))
 }
 
-/// `true` for a stop for a person that is no task.
+/// A person's stop that is no task.
 pub(super) fn is_stop(task: &TaskElement<'_>) -> bool {
     is_checkpoint(task) && task.fields_named("name").next().is_none()
 }
@@ -36,33 +36,30 @@ static NUMBERED: Pattern = Pattern::new(
     r"^[*_ ]*(?:(?i-u:task|checkpoint|step)\s+#?([A-Za-z]?[0-9][A-Za-z0-9._-]*)|([0-9]+(?:\.[0-9]+)*)[.)])\s*(?:[:.)—–-]+|\s|$)[*_ ]*",
 );
 
-/// Reads a task, and its commands that never end. `place` is the number of a task without one, and `ids` are taken.
+/// Task, and its commands that never end. `place` is the number of one without a number, `ids` are taken.
 pub(super) fn read_task(
     document: &MarkdownDocument<'_>,
     element: &TaskElement<'_>,
     place: usize,
     ids: &mut HashSet<String>,
 ) -> (Task, Vec<String>) {
-    let text_of = |field: &Element<'_>| document.slice(field.inner.clone());
     let named = ["name", "title"]
         .iter()
         .find_map(|key| element.fields_named(key).next());
-    let attribute = || {
-        ["name", "title"]
-            .iter()
-            .find_map(|key| element.element.attribute(key))
-            .map(one_line)
-    };
-    let bold = || {
-        BOLD_NAME
-            .read(text_of(&element.element))
-            .map(|([name], _)| one_line(name))
-    };
     let name = named
-        .map(|field| one_line(text_of(field)))
-        .or_else(attribute)
+        .map(|field| one_line(text_of(document, field)))
+        .or_else(|| {
+            ["name", "title"]
+                .iter()
+                .find_map(|key| element.element.attribute(key))
+                .map(one_line)
+        })
         .filter(|name| !name.is_empty())
-        .or_else(bold);
+        .or_else(|| {
+            BOLD_NAME
+                .read(text_of(document, &element.element))
+                .map(|([name], _)| one_line(name))
+        });
     let ([written, listed], title) = name
         .as_deref()
         .and_then(|name| NUMBERED.read(name))
@@ -76,7 +73,7 @@ pub(super) fn read_task(
         element
             .fields_named("id")
             .next()
-            .map(|field| text_of(field).trim())
+            .map(|field| text_of(document, field).trim())
     });
     let written = written.filter(|id| is_id(id.trim()));
     let id = match written {
@@ -84,14 +81,12 @@ pub(super) fn read_task(
         None => free_id(place, ids),
     };
     ids.insert(id.clone());
-    let fallback = || {
-        STOP_TITLES
+    let title = if title.is_empty() {
+        let fallback = STOP_TITLES
             .iter()
             .find_map(|key| element.fields_named(key).next())
-            .map(|field| first_line(text_of(field)))
-    };
-    let title = if title.is_empty() {
-        name.clone().or_else(fallback).unwrap_or_default()
+            .map(|field| first_line(text_of(document, field)));
+        name.clone().or(fallback).unwrap_or_default()
     } else {
         title.to_owned()
     };
@@ -103,7 +98,7 @@ pub(super) fn read_task(
     let mut task = Task::new(id, title).with_body(document.slice(span), lines);
     let mut servers = Vec::new();
     for field in &element.fields {
-        let text = text_of(field);
+        let text = text_of(document, field);
         match field.name {
             "files" => task.files.extend(read_changed_files(text)),
             "verify" => {
@@ -127,20 +122,24 @@ pub(super) fn read_task(
         .iter()
         .flat_map(|key| element.fields_named(key))
     {
-        add_read_files(text_of(field), &mut task.files);
+        add_read_files(text_of(document, field), &mut task.files);
     }
-    // Without a verification only the criteria are left.
+    // Without a verification only criteria are left.
     if element.fields_named("verify").next().is_none() {
         let criteria = element
             .fields_named("acceptance_criteria")
-            .map(|field| read_verify(text_of(field)).checks);
+            .map(|field| read_verify(text_of(document, field)).checks);
         task.checks.extend(criteria.flatten());
     }
     task.stop_after = is_checkpoint(element);
     (task, servers)
 }
 
-/// A name in emphasis that a task begins with.
+fn text_of<'a>(document: &MarkdownDocument<'a>, field: &Element<'_>) -> &'a str {
+    document.slice(field.inner.clone())
+}
+
+/// Emphasis at the start of a task.
 static BOLD_NAME: Pattern = Pattern::new(r"^\s*\*\*([^*\n]{1,200})\*\*");
 
 fn free_id(place: usize, ids: &HashSet<String>) -> String {
@@ -167,15 +166,15 @@ fn first_line(text: &str) -> String {
     one_line(split_list_marker(line).1)
 }
 
-/// A file whose name has no dot and no slash, and no word for nothing.
+/// File without a dot or a slash, such as `Makefile`.
 static BARE_FILE: Pattern = Pattern::new(r"^(?:[A-Z][A-Za-z]{3,}file|[A-Z]{4,})$");
 
-/// A path with a space in one of its folders, and nothing before or behind it.
+/// Path with a space in a folder.
 static SPACED_FILE: Pattern = Pattern::new(
     r"^[A-Za-z0-9_.-]+(?: [A-Z0-9][A-Za-z0-9_.-]*)+/(?:[\w.+-]+(?: [\w.+-]+)*/)*[\w.+-]+\.[A-Za-z0-9]{1,8}$",
 );
 
-/// The files of a `<files>`, on lines or with commas between them.
+/// Files of `<files>`, on lines or between commas.
 fn read_changed_files(text: &str) -> Vec<FileUse> {
     let text = unescape(&unwrap_elements(text));
     let rows: Vec<&str> = text
@@ -207,7 +206,7 @@ fn read_changed_files(text: &str) -> Vec<FileUse> {
     found
 }
 
-/// The parts of a row in which some names are code and some before these are not; else the row.
+/// Parts of a row with names in code behind others; else the row.
 fn split_mixed(row: &str) -> Vec<&str> {
     let is_mixed = row
         .split('`')

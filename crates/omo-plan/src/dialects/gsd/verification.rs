@@ -1,4 +1,4 @@
-//! Proof of a GSD task: commands, and criteria for a reader.
+//! `VerifyText` of a GSD task: commands, and criteria for a reader.
 
 use omo_core::check::task_check::TaskCheck;
 
@@ -9,7 +9,6 @@ use crate::fields::stated_checks::{read_checks, reads_like_prose, split_code_spa
 use crate::labels::split_list_marker;
 use crate::pattern::Pattern;
 
-/// Content of a `<verify>`.
 #[derive(Debug, Default)]
 pub(super) struct VerifyText {
     pub(super) checks: Vec<TaskCheck>,
@@ -17,7 +16,6 @@ pub(super) struct VerifyText {
     pub(super) unused: Vec<String>,
 }
 
-/// Splits a `<verify>` into commands and criteria.
 pub(super) fn read_verify(text: &str) -> VerifyText {
     let (commands, rest) = split_automated(text);
     if commands.is_empty() {
@@ -39,7 +37,7 @@ pub(super) fn read_verify(text: &str) -> VerifyText {
     all
 }
 
-/// Texts of the `<automated>` elements, and the text beside them.
+/// Texts of `<automated>`, and the text beside them.
 fn split_automated(text: &str) -> (Vec<&str>, String) {
     let (mut found, mut beside, mut rest) = (Vec::new(), String::new(), text);
     while let Some((before, behind)) = rest.split_once("<automated>") {
@@ -52,17 +50,16 @@ fn split_automated(text: &str) -> (Vec<&str>, String) {
     (found, beside)
 }
 
-/// Commands as written: one a line, unless a line goes on in the next.
+/// One command a line, unless a line goes on in the next.
 fn read_automated(text: &str, checks: &mut Vec<TaskCheck>, criteria: &mut Vec<String>) {
     let rows: Vec<&str> = text
         .lines()
         .map(|row| unwrap_code(row.trim_end()))
         .filter(|row| is_code(row))
         .collect();
-    let is_prose = |row: &str| NO_COMMAND.is_match(row) || reads_like_prose(row);
     if rows.iter().all(|row| is_alone(row)) {
         for row in rows {
-            if is_prose(row) {
+            if NO_COMMAND.is_match(row) || reads_like_prose(row) {
                 criteria.push(row.trim().to_owned());
             } else {
                 checks.push(TaskCheck::new(row.trim()));
@@ -85,17 +82,17 @@ fn unwrap_code(row: &str) -> &str {
     code.map_or(row, |(code, _)| code)
 }
 
-/// Shell syntax that spans lines, or holds for the lines behind it.
+/// Spans lines, or holds for the lines behind it.
 static GOES_ON: Pattern = Pattern::new(
     r"^\s*(?:&&|\|)|(?:\\|&&|\||[({])\s*$|<<|^\s*(?:(?:if|then|else|elif|fi|for|while|do|done|case|esac|cd|export|set|source)\b|[})]|[A-Za-z_]+=\S*\s*$)",
 );
 
-/// `true` for a line that is a command by itself.
+/// A command by itself.
 fn is_alone(row: &str) -> bool {
     shlex::split(row).is_some() && !GOES_ON.is_match(row)
 }
 
-/// Start of a shell line that is not the name of a program.
+/// Start of a shell line without the name of a program.
 static PATH_OR_VARIABLE: Pattern =
     Pattern::new(r"^(?:[.~]+/\S|[\w./-]+\.(?:sh|py|js|rb)\s|[A-Z_]+=)");
 
@@ -136,7 +133,7 @@ fn join_sentences(text: &str) -> Vec<String> {
     found
 }
 
-/// A command in a row of prose, and a remark about it: `npm test passes`, `make → no warning`.
+/// Command with a remark: `npm test passes`, `make → no warning`.
 static SAID: Pattern = Pattern::new(
     r"^([a-z.~/][^`]*?[^\s`,;:])\s*(?:\s(?i-u:passes|pass|succeeds|completes|works|compiles|is clean|exits|returns|shows|prints|outputs|reports|runs without|has no|without errors|with no errors)\b|\s(?:→|->|=>|—|–|#|//)\s)",
 );
@@ -146,12 +143,10 @@ pub(super) fn read_rows(text: &str) -> VerifyText {
     let rows = join_sentences(text).into_iter().flat_map(|row| {
         let text = split_list_marker(&row).1;
         let head = row.len() - text.len();
-        let split = |(at, end): (usize, &str)| at + end.len() - 1;
         let ends = text
             .match_indices(". `")
             .filter(|_| text.starts_with('`'))
-            .map(split)
-            .map(|at| head + at);
+            .map(|(at, end)| head + at + end.len() - 1);
         let cuts: Vec<usize> = std::iter::once(0).chain(ends).chain([row.len()]).collect();
         let parts = cuts.iter().zip(cuts.iter().skip(1));
         parts
@@ -172,16 +167,15 @@ pub(super) fn read_rows(text: &str) -> VerifyText {
         unused.extend((is_command && !is_used).then(|| stated.check.command.clone()));
         is_used
     });
-    // Results stand in the order of the text.
-    let is_read = |place: usize| {
-        let behind = found.partition_point(|stated| stated.span.start <= place);
-        let last = behind.checked_sub(1).and_then(|last| found.get(last));
-        last.is_some_and(|stated| stated.span.contains(&place)) || document.code_at(place).is_some()
-    };
     let mut said = String::new();
     let mut at = 0;
     for row in text.split_inclusive('\n') {
-        if !is_read(at) && !row.trim_end().ends_with(':') {
+        // Results stand in the order of the text.
+        let behind = found.partition_point(|stated| stated.span.start <= at);
+        let last = behind.checked_sub(1).and_then(|last| found.get(last));
+        let is_read =
+            last.is_some_and(|stated| stated.span.contains(&at)) || document.code_at(at).is_some();
+        if !is_read && !row.trim_end().ends_with(':') {
             said.push_str(row);
         }
         at += row.len();
@@ -194,30 +188,26 @@ pub(super) fn read_rows(text: &str) -> VerifyText {
     }
 }
 
-/// Names of things that run nothing: a route, a file that is no script, markup.
+/// Runs nothing: a route, a file that is no script, markup.
 static NAMES_A_THING: Pattern = Pattern::new(
     r#"^(?:/|[\w@().+\[\]-]+(?:/[\w@().+\[\]-]+)*\.(?:tsx?|jsx|svelte|vue|rs|go|md|json|ya?ml|toml|css|html|swift|kt|java|sql)\b|\S+\s+\w+=["']|\W*$)"#,
 );
 
-/// `true` for a command in a row: as code, or as the start of a shell line.
+/// Code, or the start of a shell line.
 fn is_row_command(command: &str, is_code: bool) -> bool {
     (is_code || begins_as_shell(command)) && !NAMES_A_THING.is_match(command)
 }
 
-/// The words of a row before its command, and its command.
+/// Words before a command, and the command.
 static NAMED: Pattern = Pattern::new(r"^[^`]{1,80}[^`\s]:[*_]*\s*(`[^`]+`)[\s.;]*$");
 
 fn mark_command(row: &str) -> String {
     let (_, inner) = split_list_marker(row);
-    let is_command = |command: &str| {
-        let is_plain = begins_as_shell(command) || command.split_whitespace().count() > 1;
-        is_plain && !reads_like_prose(command) && is_alone(command) && !NO_COMMAND.is_match(command)
-    };
     if let Some((command, rest)) = split_code_span(inner) {
         let is_shell =
             command.starts_with(|first: char| first.is_ascii_lowercase() || "./~".contains(first));
         let has_words = rest.trim_start().starts_with(char::is_alphabetic);
-        return if is_shell && has_words && is_command(command) {
+        return if is_shell && has_words && is_whole_command(command) {
             format!("`{command}` - {}", rest.trim_start())
         } else {
             row.to_owned()
@@ -232,11 +222,16 @@ fn mark_command(row: &str) -> String {
         return row.to_owned();
     };
     let rest = inner.get(command.len()..).unwrap_or_default();
-    if begins_as_shell(command) && is_command(command) {
+    if begins_as_shell(command) && is_whole_command(command) {
         format!("`{command}` - {}", rest.trim_start())
     } else {
         row.to_owned()
     }
+}
+
+fn is_whole_command(command: &str) -> bool {
+    let is_plain = begins_as_shell(command) || command.split_whitespace().count() > 1;
+    is_plain && !reads_like_prose(command) && is_alone(command) && !NO_COMMAND.is_match(command)
 }
 
 pub(super) fn read_items(text: &str) -> Vec<String> {
@@ -275,7 +270,7 @@ fn without_tags(text: &str) -> String {
     out
 }
 
-/// A text whose items are elements, with each item on lines of its own; any other text unchanged.
+/// Text with an item on each line where its items are elements; else unchanged.
 pub(super) fn unwrap_elements(text: &str) -> String {
     let name = text.trim_start().strip_prefix('<').map_or("", tag_name);
     if name.is_empty() {
@@ -302,16 +297,18 @@ pub(super) fn unescape(text: &str) -> String {
     })
 }
 
-/// A text without the common indentation of its lines, and without empty lines around it. A first line behind a tag has
-/// no indentation.
+/// Text without common indentation and empty lines around it; a first line behind a tag has no indentation.
 pub(super) fn dedent(text: &str) -> String {
-    let indentation = |row: &str| row.len() - row.trim_start_matches([' ', '\t']).len();
     let behind = text.lines().skip(1).filter(|row| !row.trim().is_empty());
     let shared = behind.map(indentation).min().unwrap_or(0);
     let rows = text
         .lines()
         .map(|row| row.get(shared.min(indentation(row))..).unwrap_or_default());
     rows.collect::<Vec<_>>().join("\n").trim().to_owned()
+}
+
+fn indentation(row: &str) -> usize {
+    row.len() - row.trim_start_matches([' ', '\t']).len()
 }
 
 #[cfg(test)]

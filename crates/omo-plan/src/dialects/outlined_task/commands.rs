@@ -1,4 +1,4 @@
-//! Commands of a task's steps, and those that have to fail before the work begins.
+//! Commands of steps, and those that have to fail before the work begins.
 
 use std::ops::Range;
 
@@ -53,7 +53,7 @@ static PROVING: Pattern = Pattern::new(
     r"(?i-u:\b(?:re-?run|run|runs|verify|verifies|verification|check|checks|confirm|validate|validation|smoke|ensure|typecheck|type-check|lint|proofs?|prove|execute|verifizieren|ejecutar|verificar|comprobar|lancer|executar)\b)|[Aa]usführen|[Pp]rüfen|[Ee]xécuter|[Vv]érifier|验证|驗證|运行|運行|执行|執行|检查|檢查|测试通过|確認|実行|실행|확인|Запустить|Проверить",
 );
 static PROVING_FIRST: Pattern = Pattern::new(r"^(?i-u:test|build|compile|final|full)\b");
-/// A step that makes something: a script in it is what it makes.
+/// A script in such a step is its product.
 static MAKING: Pattern = Pattern::new(
     r"^(?i-u:write|add|create|implement|update|replace|insert|define|copy|extract|move|remove|delete|install|commit|document|refactor|bundle|append|set|configure|generate|scaffold|deploy|push|tag)\b|^(?:编写|添加|创建|实现|提交|寫|写|新增)",
 );
@@ -66,11 +66,11 @@ static NOT_FAILING: Pattern = Pattern::new(
 
 #[derive(Clone, Copy, Debug, Default)]
 struct StepKind {
-    /// `true` for the text before the steps.
+    /// Text before the steps.
     is_preamble: bool,
-    /// `true` for a step that runs a check.
+    /// Runs a check.
     is_proof: bool,
-    /// `true` for a step that expects a failure.
+    /// Expects a failure.
     is_red: bool,
 }
 
@@ -89,7 +89,7 @@ impl StepKind {
     }
 }
 
-/// The number of a step, up to its title.
+/// Number of a step.
 static NUMBER: Pattern = Pattern::new(
     r"^(?:{step})[ \t]*[0-9]+(?:\.[0-9]+)*[A-Za-z]?[ \t]*[:：.)—–-]*[*_ \t]*[:：—–-]*",
 );
@@ -104,7 +104,7 @@ struct StepReader<'d, 'a> {
     checks: Vec<StatedCheck>,
     last: usize,
     awaited: LinePurpose,
-    /// A block that counts only with an expectation.
+    /// Counts only with an expectation.
     doubtful: Vec<StatedCheck>,
     unused: Vec<String>,
 }
@@ -192,7 +192,7 @@ impl<'d, 'a> StepReader<'d, 'a> {
         self.awaited = LinePurpose::Other;
     }
 
-    /// Commands behind a word such as `Run`.
+    /// Behind a word such as `Run`.
     fn add_commands(&mut self, text: &str, line: &Range<usize>) {
         let (first, rest) = match split_code_span(text) {
             Some((code, rest)) => (code.trim(), rest),
@@ -233,7 +233,7 @@ impl<'d, 'a> StepReader<'d, 'a> {
         self.doubtful.clear();
     }
 
-    /// Applies an expectation to the commands before: an output to the last one, a failure to each.
+    /// Applies an output to the last command, a failure to each.
     fn expect(&mut self, text: &str) {
         if !self.doubtful.is_empty() {
             let doubtful = std::mem::take(&mut self.doubtful);
@@ -270,8 +270,11 @@ impl<'d, 'a> StepReader<'d, 'a> {
         };
         // A block that names no shell may be anything.
         let is_shell = code.info.is_some_and(|info| !info.is_empty());
-        let is_command = |line: &str| names_program(line.trim_start_matches("$ "));
-        if !is_shell && !script.lines().next().is_some_and(is_command) {
+        let names_command = script
+            .lines()
+            .next()
+            .is_some_and(|line| names_program(line.trim_start_matches("$ ")));
+        if !is_shell && !names_command {
             return;
         }
         let ScriptCommands { checks, unused } = read_script(&script);
@@ -287,7 +290,7 @@ impl<'d, 'a> StepReader<'d, 'a> {
         }
     }
 
-    /// The commands in sentences: `Run x and y.`, or a command that is a sentence by itself.
+    /// `Run x and y.`, or a command that is a sentence by itself.
     fn read_sentences(&mut self, text: &str, line: &Range<usize>) {
         if self.kind.is_preamble || text.len() > MAX_SENTENCES {
             return;
@@ -331,15 +334,15 @@ fn is_code_command(row: &str) -> bool {
 
 static VERIFY_LABEL: Pattern =
     Pattern::new(r"^[*_]*(?i-u:verify|verification|test|check|validation|run)\b");
-/// The words before a command that say that it is run.
+/// Before a command that is run.
 static RUNNING: Pattern = Pattern::new(
     r"(?:^|[\s*(])(?i-u:re-?run|run|execute|running|verify with|verify via|check with|via|ejecuta|lance)(?:[^`.;]{0,40})$|(?:^|[\s*(])(?i-u:verify|verification|check|confirm|validate|build|lint|type-?check)\b[^`.;:]{0,60}:[*_]*\s*$|(?:运行|執行|执行|実行)[^`。]{0,12}$",
 );
-/// Text that follows a command that is a sentence by itself.
+/// Behind a command that is a sentence by itself.
 static ENDING: Pattern = Pattern::new(
     r"^\s*(?:[.;,。；，]|$|→|->|—|–|\(|and\b|passes\b|must\b|succeeds\b|compiles\b|completes\b|exits\b|is green\b)",
 );
-/// Words of failure right behind a command.
+/// Right behind a command.
 static FAILS_BEHIND: Pattern = Pattern::new(
     r"^\s*(?:→|->|—|–|-|:|,|\()?\s*(?i-u:expect(?:ed|s)?:?\s+)?(?i-u:to\s+|it\s+)?(?i-u:fails?|red)\b",
 );
@@ -355,8 +358,7 @@ fn last_sentence(text: &str) -> &str {
         .unwrap_or(text)
 }
 
-/// Sorts a command: one that has to fail before the work is the red check, the first of them; any other one proves the
-/// task.
+/// The first command that has to fail is the red check; others prove the task.
 fn sort_check(kind: StepKind, mut check: StatedCheck, found: &mut StepCommands) {
     let fails = check.check.expect.exit == ExpectedExit::NonZero;
     let is_red = fails || kind.is_red && check.stated_outcome != StatedOutcome::Success;
@@ -365,7 +367,7 @@ fn sort_check(kind: StepKind, mut check: StatedCheck, found: &mut StepCommands) 
         return;
     }
     if found.red_check.is_none() {
-        // Error messages of a missing subject differ by program: only the failure counts.
+        // Messages about a missing subject differ by program: only the failure counts.
         check.check.expect.exit = ExpectedExit::NonZero;
         check.check.expect.stdout_has = None;
         found.red_check = Some(check);

@@ -1,4 +1,4 @@
-//! Fields of a task whose title is a heading: its labels, else the contents of its steps and sentences.
+//! `HeadingFields` of a task: its labels, else its steps and sentences.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -21,14 +21,13 @@ pub(in crate::dialects) struct HeadingFields {
     pub files: Vec<FileUse>,
     pub checks: Vec<StatedCheck>,
     pub red_check: Option<TaskCheck>,
-    /// Commands that prove nothing.
+    /// Prove nothing.
     pub unused: Vec<String>,
-    /// `true` for a status of done, or for all boxes ticked; `None` without either.
+    /// By its status or its boxes; `None` without either.
     pub is_done: Option<bool>,
 }
 
 impl HeadingFields {
-    /// Fields of the task behind its heading.
     pub(in crate::dialects) fn read(
         document: &MarkdownDocument<'_>,
         part: Range<usize>,
@@ -49,25 +48,28 @@ impl HeadingFields {
                 .or((!steps.boxes.is_empty()).then(|| steps.is_done())),
         };
         let has_checks = !found.checks.is_empty() || found.red_check.is_some();
-        // A task without labels names its files in sentences.
+        // Without labels, files are named in sentences.
         if found.files.is_empty() {
             let prose = read_prose(document, title, std::slice::from_ref(&part));
             found.files = prose.files;
             if !has_checks {
-                let stated = |check: TaskCheck| StatedCheck::new(&check.command, part.clone());
-                found.checks = prose.checks.into_iter().map(stated).collect();
+                found.checks = prose
+                    .checks
+                    .into_iter()
+                    .map(|check| StatedCheck::new(&check.command, part.clone()))
+                    .collect();
             }
         }
         found
     }
 }
 
-/// The beginning of a `**Status:**` that is done, and its box that is open.
+/// Start of `**Status:**`.
 static DONE: Pattern =
     Pattern::new(r"^[*_`\s]*(?:\[[xX]\]|[✅☑✔]|(?i-u:done|completed?|finished)\b|已完成|完成)");
 static OPEN: Pattern = Pattern::new(r"^[*_`\s]*\[ \]");
 
-/// State of the `**Status:**` of a task, `true` for done; `None` where it names none.
+/// `**Status:**` of a task, `true` for done; `None` where it names none.
 fn stated_end(document: &MarkdownDocument<'_>, part: Range<usize>) -> Option<bool> {
     let labels = read_labels(document, part, &["status"]);
     let status = labels.iter().find(|label| label.key == "status")?;
@@ -84,16 +86,15 @@ const ACTION_LABELS: [&str; 5] = ["create", "modify", "test", "tests", "delete"]
 fn task_files(document: &MarkdownDocument<'_>, steps: &TaskSteps) -> Vec<FileUse> {
     let known: Vec<&str> = Word::Files.words().collect();
     let labels = read_labels(document, steps.preamble.clone(), &known);
-    let is_name = |key: &str| Word::Files.is(key) || key.starts_with("files ");
     let lists = labels
         .iter()
-        .filter(|label| is_name(&label.key))
+        .filter(|label| names_files(&label.key))
         .map(|label| label.value.clone());
-    // A heading may stand for the label.
+    // A heading may stand in place of the label.
     let headings = document
         .headings_in(&steps.preamble)
         .iter()
-        .filter(|heading| is_name(&normalize_key(heading.text.trim_end_matches([':', '：']))));
+        .filter(|heading| names_files(&normalize_key(heading.text.trim_end_matches([':', '：']))));
     let lists: Vec<_> = lists
         .chain(headings.map(|heading| heading.span.end..steps.preamble.end))
         .collect();
@@ -102,7 +103,7 @@ fn task_files(document: &MarkdownDocument<'_>, steps: &TaskSteps) -> Vec<FileUse
         .flat_map(|value| read_files(document, list_part(document, value.clone())))
         .collect();
     if lists.is_empty() {
-        // Where no label lists them, each file may have a label of its own.
+        // Without a list, each file may have a label of its own.
         let labels = read_labels(document, steps.preamble.clone(), &ACTION_LABELS);
         let own = labels
             .iter()
@@ -120,7 +121,11 @@ fn task_files(document: &MarkdownDocument<'_>, steps: &TaskSteps) -> Vec<FileUse
         .collect()
 }
 
-/// Each check once: a task often runs the same tests more than once.
+fn names_files(key: &str) -> bool {
+    Word::Files.is(key) || key.starts_with("files ")
+}
+
+/// Each check once.
 pub(in crate::dialects) fn unique_checks(checks: Vec<StatedCheck>) -> Vec<TaskCheck> {
     let checks = checks.into_iter().map(|stated| stated.check);
     let mut known: HashSet<String> = HashSet::new();

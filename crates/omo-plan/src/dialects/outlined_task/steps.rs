@@ -1,4 +1,4 @@
-//! Steps of a task: their places, and the boxes that are their state.
+//! `TaskSteps`: their places, and the boxes that are their state.
 
 use std::ops::Range;
 
@@ -9,7 +9,7 @@ use crate::pattern::Pattern;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::dialects) struct TaskStep {
     pub(in crate::dialects) title: Range<usize>,
-    /// Bytes from the first line to the next step.
+    /// Up to the next step.
     pub(in crate::dialects) span: Range<usize>,
 }
 
@@ -17,11 +17,11 @@ pub(in crate::dialects) struct TaskStep {
 pub(in crate::dialects) struct TaskSteps {
     pub(in crate::dialects) preamble: Range<usize>,
     pub(in crate::dialects) steps: Vec<TaskStep>,
-    /// Byte in each box, and `true` where it is ticked.
+    /// Byte in each box; `true` for a ticked one.
     pub(in crate::dialects) boxes: Vec<(usize, bool)>,
 }
 
-/// A step without a box: `**Step 1: …**`, `#### Step 1 …`, as an item or not.
+/// Without a box: `**Step 1: …**`, `#### Step 1 …`, as an item or not.
 static NAMED_STEP: Pattern = Pattern::new(
     r"^ {0,3}(?:(?:[-*+]|[0-9]+[.)])[ \t]+)?(?:#{3,6}[ \t]+)?(?:\*\*|__)?(?:{step})[ \t]*[0-9]",
 );
@@ -72,7 +72,6 @@ impl TaskSteps {
         }
     }
 
-    /// `true` where all steps are ticked, and there is one.
     pub(in crate::dialects) fn is_done(&self) -> bool {
         !self.boxes.is_empty() && self.boxes.iter().all(|(_, is_ticked)| *is_ticked)
     }

@@ -1,4 +1,4 @@
-//! Difference between a plan of superpowers and one of dev-workflow, whose tasks have headings as well.
+//! Difference between plans of superpowers and of dev-workflow.
 
 use crate::batches::{HeadingForm, TaskOutline, find_form, has_tasks};
 use crate::dialects::outlined_task::TaskSteps;
@@ -6,20 +6,18 @@ use crate::document::{MarkdownDocument, line_ranges};
 use crate::labels::read_labels;
 use crate::pattern::Pattern;
 
-/// Labels that only tasks of dev-workflow have, and labels that they mostly have; a task with boxes keeps its state in
-/// them, and may name its dependencies as well.
+/// Only tasks of dev-workflow have contracts, and mostly a `Verify`; a task with boxes may name dependencies as well.
 const CONTRACT_LABEL: &str = "task contract";
 const VERIFY_LABEL: &str = "verify";
 const NEEDS_LABEL: &str = "depends on";
 static SKILL: Pattern = Pattern::new(r"(?i-u:superpowers|required sub-?skill|for agentic workers)");
 static OPTIONAL: Pattern = Pattern::new(r"(?i-u:[(\[]\s*optional|optional\s*[)\]])");
 
-/// `true` for a heading that calls its task optional.
 pub(super) fn is_called_optional(heading: &str) -> bool {
     OPTIONAL.is_match(heading)
 }
 
-/// `true` for a plan of superpowers; where its text leaves that open, its place decides.
+/// By text; where that leaves it open, by place.
 pub(super) fn is_superpowers(document: &MarkdownDocument<'_>, is_at_place: bool) -> bool {
     let form = find_form(document);
     if !has_tasks(document, form) || document.front_matter_field("contract_version").is_some() {

@@ -1,4 +1,4 @@
-//! State of a task in its file: the boxes of its steps.
+//! State of a task: the boxes of its steps.
 
 use crate::batches::{find_form, read_outline};
 use crate::dialects::outlined_task::TaskSteps;
@@ -8,19 +8,18 @@ use crate::pattern::Pattern;
 static DONE_HEADING: Pattern =
     Pattern::new(r"^[#\s*_~]*(?:[✅✔☑]|\[[xX]\])|[✅✔☑]\x{FE0F}?[\s*_#]*$");
 
-/// `true` for a heading that marks its task as done.
 pub(super) fn is_marked_done(heading: &str) -> bool {
     DONE_HEADING.is_match(heading)
 }
 
-/// New content of a step's box: `x` or a blank.
+/// `x` or a blank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum StepMark {
     Ticked,
     Open,
 }
 
-/// The text with all boxes of a task ticked, or open; `None` for a task without a box, or no such task.
+/// Text with all boxes of a task changed; `None` without a box, or for an unknown task.
 pub(super) fn mark_steps(text: &str, id: &str, mark: StepMark) -> Option<String> {
     let document = MarkdownDocument::read(text);
     let outline = read_outline(&document, find_form(&document));

@@ -1,4 +1,4 @@
-//! Needs of the tasks of a `tasks.json`: named ones, and those from subtasks.
+//! Needs of tasks in JSON: named ones, and those from subtasks.
 
 use std::collections::{HashMap, HashSet};
 
@@ -6,7 +6,7 @@ use super::tasks_file::{JsonTask, is_below, value_text};
 use crate::model::{PlannedState, Task};
 
 const MAX_DEPENDENCIES: usize = 100_000;
-/// Maximum bytes of a parent's needs that are compared with those of its subtasks.
+/// Maximum bytes of a parent's needs that are compared with a subtask's.
 const MAX_LOOKED_AT: usize = 1_000;
 
 pub(super) struct TaskMasterIds<'e, 'a> {
@@ -28,7 +28,7 @@ impl<'e, 'a> TaskMasterIds<'e, 'a> {
         self.places.contains_key(id)
     }
 
-    /// Ids that a task names; `None` for a task without `dependencies`.
+    /// `None` for a task without `dependencies`.
     pub(super) fn stated_dependencies(&self, place: usize) -> Option<Vec<String>> {
         let entry = self.entries.get(place)?;
         let parent = entry
@@ -66,34 +66,41 @@ impl<'e, 'a> TaskMasterIds<'e, 'a> {
         gone
     }
 
-    /// Resolved id: below a parent that of a sibling, else that of a task.
+    /// Id of a sibling, where there is one below the same parent, else of a task.
     fn resolve(&self, name: &str, own: &str, parent: Option<&str>) -> String {
         let Some(parent) = parent else {
             return name.to_owned();
         };
         let sibling = format!("{parent}.{name}");
         let is_full = name.contains('.') && self.has(name);
+        if is_full || sibling == own || !self.has(&sibling) {
+            return name.to_owned();
+        }
         // A number that a parent and a later sibling share is the task of that number.
-        let place = |id: &str| self.places.get(id).copied();
-        let of_parent = || {
-            let entry = self.entries.get(place(parent)?)?;
-            let is_short = entry
-                .fields
-                .raw("dependencies")
-                .is_some_and(|raw| raw.len() <= MAX_LOOKED_AT);
-            self.stated_dependencies(place(parent)?)
-                .filter(|_| is_short)
-        };
-        let is_of_parent = || {
-            place(&sibling) > place(own)
-                && of_parent().is_some_and(|ids| ids.iter().any(|id| id == name))
-        };
-        let is_sibling =
-            !is_full && sibling != own && self.has(&sibling) && !(self.has(name) && is_of_parent());
-        if is_sibling { sibling } else { name.to_owned() }
+        let is_later = self.places.get(sibling.as_str()) > self.places.get(own);
+        if self.has(name) && is_later && self.parent_names(parent, name) {
+            name.to_owned()
+        } else {
+            sibling
+        }
     }
 
-    /// Fills in the needs of each task: named ones, subtasks, and those of the parent. `false` for too many.
+    fn parent_names(&self, parent: &str, name: &str) -> bool {
+        let Some(place) = self.places.get(parent).copied() else {
+            return false;
+        };
+        let is_short = self
+            .entries
+            .get(place)
+            .and_then(|entry| entry.fields.raw("dependencies"))
+            .is_some_and(|raw| raw.len() <= MAX_LOOKED_AT);
+        is_short
+            && self
+                .stated_dependencies(place)
+                .is_some_and(|ids| ids.iter().any(|id| id == name))
+    }
+
+    /// Named needs, subtasks, and needs of the parent. `false` for too many.
     pub(super) fn derive_dependencies(&self, tasks: &mut [Task]) -> bool {
         let mut children: Vec<Vec<usize>> = vec![Vec::new(); tasks.len()];
         for (place, entry) in self.entries.iter().enumerate() {
@@ -103,14 +110,14 @@ impl<'e, 'a> TaskMasterIds<'e, 'a> {
         }
         let mut left = MAX_DEPENDENCIES;
         let mut needs: Vec<Vec<String>> = Vec::with_capacity(tasks.len());
-        // Number of needs that are inherited by subtasks: those without siblings.
+        // Number of needs that subtasks inherit.
         let mut passed_on: Vec<usize> = Vec::with_capacity(tasks.len());
         for (place, entry) in self.entries.iter().enumerate() {
             let Some(task) = tasks.get(place) else {
                 return true;
             };
             let stated = task.stated_deps.iter().flatten().map(String::as_str);
-            // A parent waits for its subtasks in any case. Only open needs matter.
+            // A parent waits for its subtasks anyway. Only open needs matter.
             let stated = stated.filter(|id| {
                 !is_below(&entry.id, id) && (task.state == PlannedState::Open || self.has(id))
             });
@@ -155,7 +162,7 @@ impl<'e, 'a> TaskMasterIds<'e, 'a> {
     }
 }
 
-/// Id of a dependency: a value, or an object's `id`.
+/// A value, or an object's `id`.
 fn dependency_text(raw: &str) -> Option<String> {
     let object: Option<super::tasks_file::RawObject<'_>> = if raw.starts_with('{') {
         serde_json::from_str(raw).ok()

@@ -1,4 +1,4 @@
-//! State of a task in its file: its `status`.
+//! State of a task in JSON: its `status`.
 
 use std::ops::Range;
 
@@ -14,7 +14,7 @@ pub(super) fn parse_status(word: &str) -> PlannedState {
     }
 }
 
-/// The text with the status of one task set to done; `None` for an unknown or ambiguous id.
+/// `None` for an unknown or ambiguous id.
 pub(super) fn write_done(text: &str, id: &str, format: &JsonDialect) -> Option<String> {
     let entry = find_task(text, id, format)?;
     if let Some(status) = entry.fields.raw(format.state) {
@@ -25,7 +25,7 @@ pub(super) fn write_done(text: &str, id: &str, format: &JsonDialect) -> Option<S
             replace_bytes(text, span_of(text, status), format.done)
         };
     }
-    // The new key stands before the first key, formatted like it.
+    // The new key stands first, formatted like the key behind it.
     let at = entry.span.start + 1;
     let behind = text.get(at..entry.span.end)?;
     let space = behind.get(..behind.len() - behind.trim_start().len())?;
@@ -41,7 +41,7 @@ pub(super) fn write_done(text: &str, id: &str, format: &JsonDialect) -> Option<S
     )
 }
 
-/// The text with the status of a finished task set back; `None` as for [`write_done`].
+/// As [`write_done`], for a finished task.
 pub(super) fn write_open(text: &str, id: &str, format: &JsonDialect) -> Option<String> {
     let entry = find_task(text, id, format)?;
     match entry
@@ -54,7 +54,7 @@ pub(super) fn write_open(text: &str, id: &str, format: &JsonDialect) -> Option<S
     }
 }
 
-/// The text without the statuses of its tasks. A first status goes with its key, as if never written.
+/// A status that stands first goes with its key, as if never written.
 pub(super) fn without_statuses(text: &str, format: &JsonDialect) -> Option<String> {
     let file = TasksFile::parse(text, format).ok()?;
     let mut states: Vec<Range<usize>> = collect_tasks(text, file.chosen_tag()?)

@@ -1,4 +1,4 @@
-//! Text of a task of a `tasks.json`: its brief, and its proof.
+//! Brief and proof of a task in JSON.
 
 use omo_core::check::task_check::TaskCheck;
 use omo_core::shell::programs::{Role, has_role};
@@ -62,7 +62,7 @@ fn brief(entry: &JsonTask<'_>, title: &str, above: Option<&Task>) -> String {
     parts.join("\n\n")
 }
 
-/// The files of `relevantFiles`, each with its action, and those of `files`.
+/// `relevantFiles` with actions, and `files`.
 fn read_files(fields: &RawObject<'_>) -> Vec<FileUse> {
     let items = fields.items("relevantFiles").unwrap_or_default();
     let listed = fields
@@ -72,7 +72,7 @@ fn read_files(fields: &RawObject<'_>) -> Vec<FileUse> {
         .filter(|raw| raw.starts_with('"'));
     let listed = listed.filter_map(super::tasks_file::value_text);
     let listed = listed.map(|path| FileUse::new(path.trim(), FileAction::Modify));
-    let read = |raw: &str| {
+    let relevant = items.into_iter().filter_map(|raw| {
         let object: RawObject<'_> = serde_json::from_str(raw).ok()?;
         let path = object.text("path")?;
         let word = object.text("action").unwrap_or_default().to_lowercase();
@@ -89,8 +89,8 @@ fn read_files(fields: &RawObject<'_>) -> Vec<FileUse> {
             is_optional,
             ..FileUse::new(path.trim(), action)
         })
-    };
-    items.into_iter().filter_map(read).chain(listed).collect()
+    });
+    relevant.chain(listed).collect()
 }
 
 static RUN: Pattern = Pattern::new(
@@ -102,11 +102,11 @@ static PASSES: Pattern = Pattern::new(
 static WITH: Pattern =
     Pattern::new(r"\b(?i-u:verify|validate|check|test)\b[^`.;]*\b(?i-u:with|using|via|by)\s+$");
 static JOINT: Pattern = Pattern::new(r"^\s*(?:,|and|then|&)+\s*(?:and\s+)?$");
-/// Words by which code is not run, or not by this task.
+/// Behind these words code is not run, or not by this task.
 static NOT_RUN: Pattern = Pattern::new(
     r"(?i-u:(?:\bnot|n't|\bnever|\bwithout|\bbefore|\bafter|\bcan|\bcould|\bif|\bwhen)\b\s*(?:be\s+|to\s+)?\w*)$",
 );
-/// Placeholders, and beginnings of a longer process.
+/// Placeholders, and starts of longer processes.
 static NO_CHECK: Pattern = Pattern::new(
     r"(?i-u:\b(?:dev|start|serve|watch|preview|install|add|init|create|commit|push|runserver)\b)|[<>{}…]|\s\.\.\.",
 );

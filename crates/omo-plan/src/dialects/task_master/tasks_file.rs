@@ -1,6 +1,4 @@
-//! Structure of a `tasks.json`: its tags, and the objects of its tasks with their bytes.
-//!
-//! The last of a repeated key of an object counts, as for the program that wrote the file.
+//! `TasksFile`: tags, and task objects with their bytes. The last of a repeated key counts, as for their writer.
 
 use std::fmt;
 use std::ops::Range;
@@ -12,12 +10,12 @@ use serde_json::value::RawValue;
 use super::JsonDialect;
 
 const MAIN_TAG: &str = "master";
-/// Maximum depth of subtasks that are read.
+/// Deeper subtasks are not read.
 const MAX_DEPTH: usize = 8;
 
 #[derive(Debug, Default)]
 pub(super) struct RawObject<'a> {
-    /// Keys and the text of their values, in order.
+    /// Keys with raw values, in order.
     pub(super) members: Vec<(String, &'a str)>,
 }
 
@@ -60,14 +58,14 @@ impl<'a> RawObject<'a> {
             .map(|(_, value)| *value)
     }
 
-    /// The value of a key as text: a string, a number as written, the items of a list as lines.
+    /// String, number as written, or items of a list as lines.
     pub(super) fn text(&self, key: &str) -> Option<String> {
         self.raw(key)
             .and_then(value_text)
             .filter(|text| !text.trim().is_empty())
     }
 
-    /// Items of a list, or a single value as a list of one.
+    /// Items of a list; a single value is a list of one.
     pub(super) fn items(&self, key: &str) -> Option<Vec<&'a str>> {
         let raw = self.raw(key).filter(|raw| *raw != "null")?;
         Some(parse_list(raw).unwrap_or_else(|| vec![raw]))
@@ -110,7 +108,7 @@ fn parse_list(raw: &str) -> Option<Vec<&str>> {
 
 #[derive(Debug)]
 pub(super) struct TaskTag<'a> {
-    /// Name; `None` for the tasks of a file without tags.
+    /// `None` for tasks without a tag.
     pub(super) name: Option<String>,
     pub(super) tasks: Vec<&'a str>,
 }
@@ -121,16 +119,15 @@ pub(super) struct TasksFile<'a> {
     pub(super) tags: Vec<TaskTag<'a>>,
 }
 
-/// The text without a byte order mark and the space around it.
+/// Without a byte order mark and spaces around it.
 pub(super) fn json_text(text: &str) -> &str {
     text.trim_start_matches('\u{feff}').trim()
 }
 
 impl<'a> TasksFile<'a> {
-    /// Reads a text.
-    ///
     /// # Errors
-    /// The text is no JSON object.
+    ///
+    /// No JSON object.
     pub(super) fn parse(text: &'a str, format: &JsonDialect) -> Result<Self, serde_json::Error> {
         let root: RawObject<'a> = serde_json::from_str(json_text(text))?;
         let mut tags = Vec::new();
@@ -144,25 +141,19 @@ impl<'a> TasksFile<'a> {
         if !format.has_tags {
             return Ok(Self { root, tags });
         }
-        let mut add = |object: &RawObject<'a>| {
-            for (name, value) in &object.members {
-                let listed = || parse_list(value).filter(|_| name == MAIN_TAG);
-                let tasks = RawObject::parse(value)
-                    .and_then(|tag| parse_list(tag.raw("tasks")?))
-                    .or_else(listed);
-                if let Some(tasks) = tasks {
-                    tags.push(TaskTag {
-                        name: Some(name.clone()),
-                        tasks,
-                    });
-                }
+        let nested = root.raw("tags").and_then(RawObject::parse);
+        let members = nested.iter().flat_map(|tags| &tags.members);
+        for (name, value) in root.members.iter().chain(members) {
+            let tasks = RawObject::parse(value)
+                .and_then(|tag| parse_list(tag.raw("tasks")?))
+                .or_else(|| parse_list(value).filter(|_| name == MAIN_TAG));
+            if let Some(tasks) = tasks {
+                tags.push(TaskTag {
+                    name: Some(name.clone()),
+                    tasks,
+                });
             }
-        };
-        add(&root);
-        root.raw("tags")
-            .and_then(RawObject::parse)
-            .iter()
-            .for_each(&mut add);
+        }
         Ok(Self { root, tags })
     }
 
@@ -171,20 +162,17 @@ impl<'a> TasksFile<'a> {
     }
 
     pub(super) fn chosen_tag(&self) -> Option<&TaskTag<'a>> {
-        let has_tasks = |tag: &&TaskTag<'a>| !tag.tasks.is_empty();
-        let is_main = |tag: &&TaskTag<'a>| tag.name.as_deref() == Some(MAIN_TAG);
-        // Of a tag that stands twice the last counts.
-        let main = self.tags.iter().rev().find(is_main).filter(has_tasks);
-        main.or_else(|| self.tags.iter().find(has_tasks))
+        let mut tags = self.tags.iter();
+        // The last of a repeated tag counts.
+        let main = tags
+            .rfind(|tag| tag.name.as_deref() == Some(MAIN_TAG))
+            .filter(|tag| !tag.tasks.is_empty());
+        main.or_else(|| self.tags.iter().find(|tag| !tag.tasks.is_empty()))
             .or_else(|| self.tags.first())
     }
 
-    /// `true` for a file of tasks, and no other JSON with a list of that name.
+    /// No other JSON with a list of that name.
     pub(super) fn has_tasks(&self, format: &JsonDialect) -> bool {
-        let is_task = |raw: &str| {
-            RawObject::parse(raw)
-                .is_some_and(|task| format.keys.iter().all(|key| task.raw(key).is_some()))
-        };
         let is_empty = self.tags.iter().all(|tag| tag.tasks.is_empty());
         let has_main = self
             .tags
@@ -193,9 +181,10 @@ impl<'a> TasksFile<'a> {
         if is_empty {
             has_main || !format.has_tags && !self.tags.is_empty()
         } else {
-            self.tags
-                .iter()
-                .any(|tag| tag.tasks.iter().any(|raw| is_task(raw)))
+            self.tags.iter().flat_map(|tag| &tag.tasks).any(|raw| {
+                RawObject::parse(raw)
+                    .is_some_and(|task| format.keys.iter().all(|key| task.raw(key).is_some()))
+            })
         }
     }
 }
@@ -206,7 +195,7 @@ pub(super) struct JsonTask<'a> {
     pub(super) span: Range<usize>,
     pub(super) parent: Option<usize>,
     pub(super) fields: RawObject<'a>,
-    /// `true` for a task with subtasks below `MAX_DEPTH`.
+    /// Has subtasks below `MAX_DEPTH`.
     pub(super) is_too_deep: bool,
 }
 
