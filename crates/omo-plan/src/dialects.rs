@@ -43,7 +43,6 @@ pub enum PlanKind {
 }
 
 /// A way of writing plans; each default is the rule of most. One without files is never asked to read any.
-/// one.
 pub trait PlanDialect: Sync {
     /// For people and JSON.
     fn name(&self) -> &'static str;

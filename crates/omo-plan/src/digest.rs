@@ -2,13 +2,12 @@
 
 use sha2::{Digest, Sha256};
 
-/// The SHA-256 of some bytes, in 64 hexadecimal digits, as `sha256sum` prints it.
+/// 64 hexadecimal digits, as `sha256sum` prints them.
 pub fn sha256_hex(bytes: &[u8]) -> String {
-    let digit = |nibble: u8| char::from_digit(u32::from(nibble), 16);
     Sha256::digest(bytes)
         .iter()
-        .flat_map(|byte| [digit(byte >> 4), digit(byte & 15)])
-        .flatten()
+        .flat_map(|byte| [byte >> 4, byte & 15])
+        .filter_map(|nibble| char::from_digit(u32::from(nibble), 16))
         .collect()
 }
 

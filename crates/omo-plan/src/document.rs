@@ -1,75 +1,66 @@
-//! One pass over a plan's Markdown: the places of its headings, code blocks and comments, in bytes of the unchanged
-//! file.
+//! `MarkdownDocument`: places of headings, code blocks and comments of a plan, in bytes of the unchanged file.
 //!
-//! The beginning of a heading, a fence or a comment is that of `CommonMark` (pulldown-cmark). Their meaning is up to
-//! the dialects; [`crate::labels`] reads the text below a heading.
+//! They begin as in `CommonMark` (pulldown-cmark); [`crate::labels`] reads the text below a heading.
 
 use std::cell::OnceCell;
 use std::ops::Range;
 
 use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 
-/// Optional start of a file that is no part of its text.
 const BYTE_ORDER_MARK: &str = "\u{feff}";
 
-/// A plan's text and the places in it. Every range counts bytes of the file from its start, a byte order mark included.
+/// Every range counts bytes of the file from its start, a byte order mark included.
 #[derive(Debug, PartialEq, Eq)]
 pub struct MarkdownDocument<'a> {
-    /// The whole file.
     pub text: &'a str,
-    /// Start of the Markdown, behind a byte order mark and a front matter.
+    /// Behind a byte order mark and a front matter.
     pub body_start: usize,
-    /// Lines of the front matter with a key.
     pub front_matter: Vec<FrontMatterField<'a>>,
-    /// Headings outside of quotes, lists, code and HTML, in order.
+    /// Outside of quotes, lists, code and HTML, in order.
     pub headings: Vec<Heading<'a>>,
-    /// Code blocks anywhere, in order.
+    /// Anywhere, in order.
     pub code_blocks: Vec<CodeBlock<'a>>,
-    /// HTML blocks, in order; Markdown inside is ignored.
+    /// In order; Markdown inside is ignored.
     pub html_blocks: Vec<Range<usize>>,
     lines: OnceCell<LineIndex>,
 }
 
-/// A line `key: value` of a front matter.
+/// `key: value` of a front matter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FrontMatterField<'a> {
-    /// Key as written.
     pub key: &'a str,
-    /// Value without the quotes around it.
+    /// Without the quotes around it.
     pub value: &'a str,
-    /// Bytes of the line.
     pub span: Range<usize>,
 }
 
-/// A heading that begins with `#`. A line with a line of dashes below it is text: plans part their tasks with such
-/// lines, and often without the empty line that Markdown wants there.
+/// Begins with `#`. Text above a line of dashes is none: plans part their tasks with such lines.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Heading<'a> {
-    /// Number of `#`, from 1 to 6.
+    /// From 1 to 6.
     pub level: usize,
-    /// Text as written, without the `#` before and behind it.
+    /// Without the `#` before and behind it.
     pub text: &'a str,
-    /// Bytes from the first `#` to the end of the line.
+    /// From the first `#` to the end of the line.
     pub span: Range<usize>,
-    /// `true` for a heading with spaces before its first `#`.
+    /// Has spaces before its first `#`.
     pub is_indented: bool,
 }
 
-/// A code block.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CodeBlock<'a> {
-    /// Bytes from the opening fence, or the first line, to the end of the closing fence or the last line.
+    /// With its fences.
     pub span: Range<usize>,
-    /// Bytes between the fences, or all of an indented block.
+    /// Between the fences, or all of an indented block.
     pub inner: Range<usize>,
-    /// Text behind the opening fence; `None` for an indented block.
+    /// Behind the opening fence; `None` for an indented block.
     pub info: Option<&'a str>,
-    /// `true` for an unclosed fence.
+    /// Is not closed.
     pub is_open: bool,
 }
 
 impl<'a> MarkdownDocument<'a> {
-    /// Reads a text. Every text is a document.
+    /// Every text is a document.
     pub fn read(text: &'a str) -> Self {
         let start = if text.starts_with(BYTE_ORDER_MARK) {
             BYTE_ORDER_MARK.len()
@@ -91,7 +82,7 @@ impl<'a> MarkdownDocument<'a> {
     }
 
     fn read_blocks(&mut self) {
-        // Number of open quotes, lists and items.
+        // Open quotes, lists and items.
         let mut depth = 0_usize;
         let markdown = self.slice(self.body_start..self.text.len());
         for (event, place) in Parser::new_ext(markdown, Options::empty()).into_offset_iter() {
@@ -113,7 +104,7 @@ impl<'a> MarkdownDocument<'a> {
         }
     }
 
-    /// The text of some bytes; empty for bytes outside of the file.
+    /// Empty for bytes outside of the file.
     pub fn slice(&self, bytes: Range<usize>) -> &'a str {
         self.text.get(bytes).unwrap_or_default()
     }
@@ -124,11 +115,10 @@ impl<'a> MarkdownDocument<'a> {
             .find(|field| field.key.eq_ignore_ascii_case(key))
     }
 
-    /// Section of each heading, in order: it ends at the next heading of at most its level, or at the end of the text.
-    /// Inner sections are listed too.
+    /// Section of each heading, up to the next heading of at most its level; inner sections are listed too.
     pub(crate) fn section_ranges(&self) -> Vec<Range<usize>> {
         let mut ends = vec![self.text.len(); self.headings.len()];
-        // Later headings, of which none is inside another one.
+        // Later headings, none inside another one.
         let mut next: Vec<&Heading<'_>> = Vec::new();
         for (heading, end) in self.headings.iter().zip(&mut ends).rev() {
             while next.last().is_some_and(|later| later.level > heading.level) {
@@ -146,7 +136,7 @@ impl<'a> MarkdownDocument<'a> {
             .collect()
     }
 
-    /// Line of a byte, from 1.
+    /// From 1.
     pub(crate) fn line_number(&self, byte: usize) -> usize {
         self.lines
             .get_or_init(|| LineIndex::new(self.text))
@@ -172,7 +162,7 @@ impl<'a> MarkdownDocument<'a> {
             .filter(|code| code.span.contains(&byte))
     }
 
-    /// `true` for a byte in an HTML block, such as a comment over several lines.
+    /// In an HTML block, such as a comment over several lines.
     pub(crate) fn is_in_html(&self, byte: usize) -> bool {
         let behind = self.html_blocks.partition_point(|span| span.start <= byte);
         behind
@@ -181,7 +171,7 @@ impl<'a> MarkdownDocument<'a> {
             .is_some_and(|span| span.contains(&byte))
     }
 
-    /// The fence that is never closed, so that everything behind it is code. One on the last line hides nothing.
+    /// Fence that makes all the rest code; one on the last line hides nothing.
     pub fn unclosed_fence(&self) -> Option<&CodeBlock<'a>> {
         let last = self.code_blocks.last()?;
         let rest = self.text.get(last.span.end..).unwrap_or_default();
@@ -192,16 +182,15 @@ impl<'a> MarkdownDocument<'a> {
         self.slice(code.inner.clone()).trim().is_empty()
     }
 
-    /// The content of a code block, without the common indentation of its lines.
+    /// Content without the common indentation of its lines.
     pub(crate) fn dedented_code(&self, code: &CodeBlock<'_>) -> String {
         let rows: Vec<&str> = line_ranges(self.text, code.inner.clone())
             .map(|line| self.slice(line))
             .collect();
-        let indentation = |row: &&str| row.len() - row.trim_start_matches([' ', '\t']).len();
         let shared = rows
             .iter()
             .filter(|row| !row.trim().is_empty())
-            .map(indentation)
+            .map(|row| row.len() - row.trim_start_matches([' ', '\t']).len())
             .min()
             .unwrap_or(0);
         let rows: Vec<&str> = rows
@@ -229,9 +218,7 @@ impl LineIndex {
     }
 }
 
-/// The lines of a part of a text, without their ends: `
-/// `, `\r
-/// ` or `\r`, as in Markdown.
+/// Lines without their ends: LF, CRLF or CR, as in Markdown.
 pub(crate) fn line_ranges(text: &str, part: Range<usize>) -> impl Iterator<Item = Range<usize>> {
     let bytes = text.as_bytes();
     let end = part.end.min(bytes.len());
@@ -250,19 +237,20 @@ pub(crate) fn line_ranges(text: &str, part: Range<usize>) -> impl Iterator<Item 
     })
 }
 
-/// The fields of the front matter, and its end, which is `start` without a front matter.
+/// Fields of the front matter, and its end; `start` without one.
 fn read_front_matter(text: &str, start: usize) -> (Vec<FrontMatterField<'_>>, usize) {
-    let slice = |span: Range<usize>| text.get(span).unwrap_or_default();
-    let mut rows = line_ranges(text, start..text.len());
+    let mut rows = line_ranges(text, start..text.len()).map(|span| {
+        let row = text.get(span.clone()).unwrap_or_default();
+        (span, row)
+    });
     if rows
         .next()
-        .is_none_or(|first| slice(first).trim_end() != "---")
+        .is_none_or(|(_, first)| first.trim_end() != "---")
     {
         return (Vec::new(), start);
     }
     let mut fields = Vec::new();
-    for span in rows {
-        let row = slice(span.clone());
+    for (span, row) in rows {
         if matches!(row.trim_end(), "---" | "...") {
             return (fields, span.end);
         }
@@ -286,7 +274,7 @@ fn read_heading(text: &str, level: HeadingLevel, span: Range<usize>) -> Option<H
     let is_indented =
         !(before.is_empty() || before.ends_with(['\n', '\r']) || before == BYTE_ORDER_MARK);
     let inner = row.strip_prefix('#')?.trim_start_matches('#').trim();
-    // Number signs behind a heading close it where a space stands before them.
+    // Number signs behind a heading close it behind a space.
     let open = inner.trim_end_matches('#');
     let inner = if open.is_empty() || open.ends_with([' ', '\t']) {
         open.trim_end()

@@ -1,12 +1,9 @@
-//! Names of tasks, groups, questions and runs: an outside name is checked before its use, and cannot leave a folder or
-//! be read as an option.
+//! Ids of tasks, groups, questions and runs. No valid one leaves a folder or reads as an option.
 
 use std::fmt;
 
-/// Maximum bytes of an id.
 pub const MAX_ID_BYTES: usize = 64;
 
-/// A text that is no id.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InvalidId(String);
 
@@ -22,15 +19,16 @@ impl fmt::Display for InvalidId {
 
 impl std::error::Error for InvalidId {}
 
-/// `true` for `[A-Za-z0-9][A-Za-z0-9._-]{0,63}`.
+/// `[A-Za-z0-9][A-Za-z0-9._-]{0,63}`.
 pub fn is_id(text: &str) -> bool {
-    let rest = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-');
     text.len() <= MAX_ID_BYTES
         && text.starts_with(|first: char| first.is_ascii_alphanumeric())
-        && text.bytes().all(rest)
+        && text
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-'))
 }
 
-/// Takes a text from outside as an id.
+/// Checks a text from outside.
 pub fn parse_id(text: &str) -> Result<&str, InvalidId> {
     if is_id(text) {
         Ok(text)

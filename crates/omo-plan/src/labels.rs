@@ -1,59 +1,54 @@
-//! Labels of a part of a plan: `**Verify:** …` and its kin, each with its value.
+//! Labels such as `**Verify:** …`, each with its value.
 //!
-//! A label stands at the start of a line, behind a list's sign or not, with its colon inside of its emphasis
-//! (`**Label:** v`), behind it (`**Label**: v`), or without any (`Label: v`). Its value runs to the next label or
-//! heading, over lists, paragraphs and code. Code and HTML hold no label.
+//! One stands first on a line, with its colon inside of its emphasis (`**Label:** v`), behind it (`**Label**: v`), or
+//! without any (`Label: v`). Its value runs to the next label or heading. Code and HTML hold no label.
 
 use std::ops::Range;
 
 use crate::document::{MarkdownDocument, line_ranges};
 use crate::pattern::Pattern;
 
-/// Maximum bytes of a name; a longer one is a sentence.
+/// Bytes; a longer name is a sentence.
 const MAX_NAME: usize = 60;
 
-/// A label with its value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LabeledField<'a> {
-    /// Name as written.
+    /// As written.
     pub name: &'a str,
-    /// Name in small letters, with single spaces.
+    /// Name in lower case, with single spaces.
     pub key: String,
-    /// Bytes from the emphasis to the colon or the end of the emphasis.
+    /// From the emphasis to the colon or the end of the emphasis.
     pub span: Range<usize>,
-    /// `true` for an item of a list.
+    /// Stands in a list.
     pub is_listed: bool,
-    /// Value on the label's line, trimmed.
+    /// Trimmed value on the label's line.
     pub first_line: Range<usize>,
-    /// Whole value, up to the next label or heading, trimmed.
+    /// Trimmed value up to the next label or heading.
     pub value: Range<usize>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct LabelLine {
-    /// Columns before the list's sign, or before the label.
+    /// Columns before the list marker or the label.
     indentation: usize,
     is_listed: bool,
-    /// `true` for a step of a numbered list.
+    /// Step of a numbered list.
     is_numbered: bool,
     is_emphasized: bool,
     name: Range<usize>,
     span: Range<usize>,
 }
 
-/// The labels of a part of a document, in order.
+/// Labels in order. One of `known`, in lower case, counts unless it is a numbered step below another label.
 ///
-/// A label whose name, in small letters, is one of `known` counts, unless it is a numbered step below another label.
-/// Any other label counts where it is emphasized and is not part of the value of the one before: as an item of a list
-/// below it, or further from the line's start. So the items `- Create: …` belong to `**Files:**`, and a label with an
-/// unknown name is kept.
+/// Any other counts if emphasized and not part of the value before: `- Create: …` belongs to `**Files:**`.
 pub fn read_labels<'a>(
     document: &MarkdownDocument<'a>,
     part: Range<usize>,
     known: &[&str],
 ) -> Vec<LabeledField<'a>> {
     let mut found: Vec<LabeledField<'a>> = Vec::new();
-    // Form of the label before: an item, and its columns from the line's start.
+    // Form of the label before: in a list, and its columns.
     let mut before = None;
     let first = document
         .headings
@@ -72,8 +67,8 @@ pub fn read_labels<'a>(
         let Some(label) = read_label_line(row) else {
             continue;
         };
-        let place = |bytes: Range<usize>| line.start + bytes.start..line.start + bytes.end;
-        let name = document.slice(place(label.name.clone()));
+        let name = line.start + label.name.start..line.start + label.name.end;
+        let name = document.slice(name);
         let key = normalize_key(name);
         let stands = (label.is_listed, label.indentation);
         let is_below = before.is_some_and(|before| stands > before);
@@ -88,7 +83,7 @@ pub fn read_labels<'a>(
         }
         end_last_value(&mut found, document, line.start);
         before = Some(stands);
-        let span = place(label.span);
+        let span = line.start + label.span.start..line.start + label.span.end;
         let rest = trim_range(document, span.end..line.end);
         found.push(LabeledField {
             name,
@@ -103,7 +98,7 @@ pub fn read_labels<'a>(
     found
 }
 
-/// Name in small letters, with single spaces.
+/// In lower case, with single spaces.
 pub(crate) fn normalize_key(name: &str) -> String {
     name.split_whitespace()
         .collect::<Vec<_>>()
@@ -119,8 +114,7 @@ pub(crate) fn trim_range(document: &MarkdownDocument<'_>, bytes: Range<usize>) -
 
 static ITEM: Pattern = Pattern::new(r"^[ \t]*(?:[-*+]|[0-9]+[.)])(?:[ \t]\s*(?:\[[ xX]\]\s*)?|$)");
 
-/// The text of a line behind its space, its list's sign and its box, and the number of bytes before it; `None` for a
-/// line that is no item.
+/// Text behind space, list marker and box, and the bytes before it; `None` for a line that is no item.
 pub(crate) fn split_list_marker(row: &str) -> (Option<usize>, &str) {
     match ITEM.behind(row) {
         Some(inner) => (Some(row.len() - inner.len()), inner),
@@ -128,8 +122,7 @@ pub(crate) fn split_list_marker(row: &str) -> (Option<usize>, &str) {
     }
 }
 
-/// The list in a label's value: its first paragraph, and the items that follow it. Text behind a list, or an item with
-/// a box, which is a step, no longer belongs to the label.
+/// First paragraph of a value and the items behind it, up to other text or an item with a box, which is a step.
 pub(crate) fn list_part(document: &MarkdownDocument<'_>, value: Range<usize>) -> Range<usize> {
     let (mut end, mut is_list, mut has_gap) = (value.start, false, false);
     for line in line_ranges(document.text, value.clone()) {
@@ -151,7 +144,7 @@ pub(crate) fn list_part(document: &MarkdownDocument<'_>, value: Range<usize>) ->
     value.start..end
 }
 
-/// An item with a box, up to the content of the box.
+/// Item with a box.
 pub(crate) static CHECKBOX: Pattern =
     Pattern::new(r"^[ \t]*(?:[-*+]|[0-9]+[.)])[ \t]+\[[ xX]\](?:\s|$)");
 
@@ -187,8 +180,7 @@ fn read_label_line(row: &str) -> Option<LabelLine> {
     })
 }
 
-/// The name of a label behind its opening emphasis, and the number of its bytes with its colon and its closing
-/// emphasis.
+/// Name behind its opening emphasis, and its bytes with the colon and the closing emphasis.
 fn split_emphasized_label<'a>(inner: &'a str, sign: &str) -> Option<(&'a str, usize)> {
     let close = inner.find(['*', '_'])?;
     let (text, behind) = (inner.get(..close)?, inner.get(close..)?);
@@ -200,7 +192,7 @@ fn split_emphasized_label<'a>(inner: &'a str, sign: &str) -> Option<(&'a str, us
     Some((text.trim_end(), inner.len() - rest.len()))
 }
 
-/// `split_emphasized_label` without emphasis, behind whose colon is a space or nothing, unless the colon is a wide one.
+/// `split_emphasized_label` without emphasis: behind a narrow colon stands a space or nothing.
 fn split_plain_label(inner: &str) -> Option<(&str, usize)> {
     let (name, behind) = inner.split_once([':', '：'])?;
     // A wide colon includes its space.

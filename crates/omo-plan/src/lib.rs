@@ -1,7 +1,6 @@
-//! Plans of work: one model that every dialect is read into, the problems of a plan, and the next tasks of a run.
+//! Plans: one model for every dialect, problems of a plan, and the next tasks of a run.
 //!
-//! Nothing here opens a file, reads a clock, or starts a process: text and events go in, plans, diagnostics and
-//! decisions come out.
+//! Pure: text and events go in, plans, diagnostics and decisions come out.
 
 pub mod batches;
 pub mod command_concern;

@@ -1,9 +1,8 @@
-//! Paths as plans write them: their meaning, and the overlap of two of them.
+//! Paths in plans, and their overlaps.
 
 use omo_core::text::glob::{is_glob, matches_glob};
 
-/// A path in its plain form: `/` between its parts, no `.` and no empty part, `..` taken together with the part before
-/// it where there is one. `None` for a path that leads out of its folder.
+/// Plain form: `/` between parts, no `.`, no empty part, `..` resolved. `None` for a path out of its folder.
 pub fn normalize_path(path: &str) -> Option<String> {
     let path = path.trim().replace('\\', "/");
     if path.starts_with('/') || path.starts_with('~') || path.as_bytes().get(1) == Some(&b':') {
@@ -24,8 +23,7 @@ pub fn normalize_path(path: &str) -> Option<String> {
 
 const MAX_PARTS: usize = 100;
 
-/// `true` where both may mean the same file: each is a path, a folder (everything in it), or a pattern. In doubt
-/// `true`.
+/// May mean the same file, for paths, folders (with all in them) and patterns. In doubt `true`.
 pub fn paths_overlap(one: &str, other: &str) -> bool {
     may_overlap(Meant::parse(one).as_ref(), Meant::parse(other).as_ref())
 }
@@ -35,22 +33,20 @@ fn may_overlap(one: Option<&Meant>, other: Option<&Meant>) -> bool {
         .is_none_or(|(one, other)| parts_overlap(one, other))
 }
 
-/// `true` for a planned path that may mean an existing file. The file's name is no pattern, whatever signs are in it,
-/// such as `[id].tsx`.
+/// May mean this file, whose name is no pattern, whatever signs are in it, such as `[id].tsx`.
 pub fn path_covers(planned: &str, file: &str) -> bool {
     PlannedPaths::new([planned].into_iter()).covers(file)
 }
 
-/// Paths of a plan, read once for many files.
+/// Read once for many files.
 pub struct PlannedPaths(Vec<Option<Meant>>);
 
 impl PlannedPaths {
-    /// Parses paths.
     pub fn new<'p>(paths: impl Iterator<Item = &'p str>) -> Self {
         Self(paths.map(Meant::parse).collect())
     }
 
-    /// `true` where a path may mean an existing file, as in [`path_covers`].
+    /// [`path_covers`] by any of them.
     pub fn covers(&self, file: &str) -> bool {
         let file = Meant::parse_name(file);
         self.0
@@ -61,7 +57,7 @@ impl PlannedPaths {
 
 struct Meant {
     parts: Vec<Part>,
-    /// `true` for a file name, with nothing below it.
+    /// File name, with nothing below it.
     is_file: bool,
 }
 
@@ -71,31 +67,33 @@ struct Part {
 }
 
 impl Part {
-    /// `true` for `**`, which stands for any number of parts.
+    /// `**`, any number of parts.
     fn is_any(&self) -> bool {
         self.is_pattern && self.text == "**"
     }
 
-    /// `true` for two parts that can be the same name. Two patterns are taken to be, but two of which only brackets
-    /// make patterns: these are names, such as `[id]` and `[slug]`.
+    /// Two patterns may be the same name, unless only brackets make them patterns: `[id]` and `[slug]` are names.
     fn overlaps(&self, other: &Self) -> bool {
-        let is_mere_set = |part: &Self| !is_glob(&part.text.replace('[', ""));
         match (self.is_pattern, other.is_pattern) {
             (false, false) => self.text == other.text,
-            (true, true) => self.text == other.text || !is_mere_set(self) || !is_mere_set(other),
+            (true, true) => self.text == other.text || !self.is_mere_set() || !other.is_mere_set(),
             (true, false) => matches_glob(&self.text, &other.text),
             (false, true) => matches_glob(&other.text, &self.text),
         }
     }
+
+    fn is_mere_set(&self) -> bool {
+        !is_glob(&self.text.replace('[', ""))
+    }
 }
 
 impl Meant {
-    /// `None` for a path that leads out of its folder, or has more than `MAX_PARTS`.
+    /// `None` for a path out of its folder, or with more than `MAX_PARTS`.
     fn parse(path: &str) -> Option<Self> {
         Self::read(path, is_glob)
     }
 
-    /// The name of an existing file, with any signs.
+    /// Name of an existing file, with any signs.
     fn parse_name(path: &str) -> Option<Self> {
         Self::read(path, |_| false)
     }
@@ -109,9 +107,10 @@ impl Meant {
                 is_pattern: is_pattern(part),
             })
             .collect();
-        let names_file = |part: &Part| !part.is_pattern && is_file_name(&part.text);
-        let is_file =
-            !path.trim_end().ends_with(['/', '\\']) && parts.last().is_some_and(names_file);
+        let is_file = !path.trim_end().ends_with(['/', '\\'])
+            && parts
+                .last()
+                .is_some_and(|part| !part.is_pattern && is_file_name(&part.text));
         (parts.len() <= MAX_PARTS).then_some(Self { parts, is_file })
     }
 
@@ -119,14 +118,13 @@ impl Meant {
         self.parts.iter().any(|part| part.is_pattern)
     }
 
-    /// `true` where the rest of another path may be below all of this one. No file has anything below it; of two plain
-    /// paths, of which one goes on, a lookalike of a file is taken for a folder.
+    /// `rest` may be below this. Nothing is below a file, but of two plain paths a lookalike of a file is a folder.
     fn may_hold(&self, rest: &[Part], other: &Self) -> bool {
         !self.is_file || !other.is_pattern() || rest.iter().all(Part::is_any)
     }
 }
 
-/// `true` for a name with the ending of a file. `conf.d` and `v1.2` are folders.
+/// Has the ending of a file. `conf.d` and `v1.2` are folders.
 fn is_file_name(name: &str) -> bool {
     let ending = name
         .rsplit_once('.')
@@ -137,20 +135,19 @@ fn is_file_name(name: &str) -> bool {
     })
 }
 
-/// `true` for two paths that can name the same file. A shorter one names everything below it.
-///
-/// Every pair of places is looked at once, from the end, so that no pattern costs more than both lengths multiplied.
+/// May name the same file; a path names everything below it. Costs at most both lengths multiplied.
 fn parts_overlap(one: &Meant, other: &Meant) -> bool {
-    // Most paths part at their first folder, and of many pairs nothing more is looked at.
+    // Most paths differ in their first folder.
     let mut firsts = one.parts.first().into_iter().zip(other.parts.first());
     if firsts
         .any(|(first, second)| !first.is_pattern && !second.is_pattern && first.text != second.text)
     {
         return false;
     }
-    let ends = |from: usize| one.may_hold(other.parts.get(from..).unwrap_or_default(), other);
     // `true` for each rest of `other` that meets the rest of `one`.
-    let mut below: Vec<bool> = (0..=other.parts.len()).map(ends).collect();
+    let mut below: Vec<bool> = (0..=other.parts.len())
+        .map(|from| one.may_hold(other.parts.get(from..).unwrap_or_default(), other))
+        .collect();
     for (place, first) in one.parts.iter().enumerate().rev() {
         let mut row = vec![other.may_hold(one.parts.get(place..).unwrap_or_default(), one)];
         for (at, second) in other.parts.iter().enumerate().rev() {

@@ -1,7 +1,4 @@
-//! Patterns by which the lines of a plan are recognized, each compiled at its first use and only then.
-//!
-//! A search takes time in proportion to the length of its text, whatever stands in it, and the texts are lines or
-//! fields of a file of bounded size.
+//! `Pattern` of a line in a plan. A search takes time in proportion to its text, whatever stands in it.
 
 use std::sync::OnceLock;
 
@@ -9,14 +6,14 @@ use regex::Regex;
 
 use crate::words::with_words;
 
-/// A built-in pattern. A broken one matches nothing; tests, where it asserts, find that.
+/// Compiled at first use. A broken one matches nothing; tests assert that there is none.
 pub(crate) struct Pattern {
     text: &'static str,
     compiled: OnceLock<Option<Regex>>,
 }
 
 impl Pattern {
-    /// The pattern that a text describes, in which names such as `{task}` stand for words of all languages.
+    /// Names such as `{task}` stand for words of all languages.
     pub(crate) const fn new(text: &'static str) -> Self {
         Self {
             text,
@@ -25,37 +22,39 @@ impl Pattern {
     }
 
     fn regex(&self) -> Option<&Regex> {
-        let compile = || {
-            let compiled = Regex::new(&with_words(self.text));
-            debug_assert!(compiled.is_ok(), "{compiled:?}");
-            compiled.ok()
-        };
-        self.compiled.get_or_init(compile).as_ref()
+        self.compiled
+            .get_or_init(|| {
+                let compiled = Regex::new(&with_words(self.text));
+                debug_assert!(compiled.is_ok(), "{compiled:?}");
+                compiled.ok()
+            })
+            .as_ref()
     }
 
-    /// `true` for a match anywhere in a text.
+    /// Anywhere in a text.
     pub(crate) fn is_match(&self, text: &str) -> bool {
         self.regex().is_some_and(|regex| regex.is_match(text))
     }
 
-    /// Texts of the groups, empty for a group without a match; and the text behind the whole match.
+    /// Groups, empty without a match, and the text behind the whole match.
     pub(crate) fn read<'t, const GROUPS: usize>(
         &self,
         text: &'t str,
     ) -> Option<([&'t str; GROUPS], &'t str)> {
-        let found = self.regex()?.captures(text)?;
-        let group = |number: usize| found.get(number).map_or("", |group| group.as_str());
-        let behind = text.get(found.get(0)?.end()..)?;
-        Some((std::array::from_fn(|place| group(place + 1)), behind))
+        let captures = self.regex()?.captures(text)?;
+        let behind = text.get(captures.get(0)?.end()..)?;
+        let groups =
+            std::array::from_fn(|place| captures.get(place + 1).map_or("", |group| group.as_str()));
+        Some((groups, behind))
     }
 
-    /// Text behind the first match.
+    /// Behind the first match.
     pub(crate) fn behind<'t>(&self, text: &'t str) -> Option<&'t str> {
         let end = self.regex()?.find(text)?.end();
         text.get(end..)
     }
 
-    /// Text before the first match, and text behind it.
+    /// Before and behind the first match.
     pub(crate) fn around<'t>(&self, text: &'t str) -> Option<(&'t str, &'t str)> {
         let found = self.regex()?.find(text)?;
         text.get(..found.start()).zip(text.get(found.end()..))

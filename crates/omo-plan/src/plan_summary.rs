@@ -1,4 +1,4 @@
-//! Summary of an ultraplan or a session before its run, in the lines that its users know.
+//! Summary of an ultraplan or a session before its run.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -6,10 +6,10 @@ use crate::diagnostic::Code;
 use crate::dialects::PlanKind;
 use crate::model::{Plan, Precondition, Task, TaskGroup};
 
-/// Prefix of a session's group, before its number.
+/// Before the number of a session, as id of its group.
 pub const SESSION_PREFIX: &str = "session-";
 
-/// The sessions of a plan, in order. Steps without a session are in a group that is no session.
+/// Without the group of steps that have no session.
 pub fn session_groups(plan: &Plan) -> impl Iterator<Item = &TaskGroup> {
     plan.groups
         .iter()
@@ -38,11 +38,12 @@ pub fn summary_lines(plan: &Plan) -> Vec<String> {
     }
     if dialect.is_one_session() {
         lines.push(format!("Entry condition: {}", entry_condition_text(plan)));
-        let count = |list: fn(&TaskGroup) -> usize| plan.groups.iter().map(list).sum::<usize>();
-        let (touch, never) = (
-            count(|group| group.may_touch.len()),
-            count(|group| group.never_touch.len()),
-        );
+        let touch: usize = plan.groups.iter().map(|group| group.may_touch.len()).sum();
+        let never: usize = plan
+            .groups
+            .iter()
+            .map(|group| group.never_touch.len())
+            .sum();
         lines.push(format!("Scope fence: {touch} touch, {never} never-touch"));
     }
     let warnings = warning_lines(plan);
@@ -52,7 +53,7 @@ pub fn summary_lines(plan: &Plan) -> Vec<String> {
     lines
 }
 
-/// Missing fields of steps and their defaults, in the order of the file.
+/// Missing fields of steps, with their defaults, in the order of the file.
 pub fn warning_lines(plan: &Plan) -> Vec<String> {
     let mut tasks: Vec<&Task> = plan.tasks.iter().collect();
     tasks.sort_by_key(|task| task.lines);
@@ -87,7 +88,7 @@ fn entry_condition_text(plan: &Plan) -> &str {
     text.unwrap_or("none")
 }
 
-/// The waves, with the number of sessions of each.
+/// Sessions of each wave.
 pub fn sessions_per_wave(sessions: &[&TaskGroup]) -> Vec<(usize, usize)> {
     let mut waves = BTreeMap::new();
     for session in sessions {

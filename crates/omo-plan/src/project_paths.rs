@@ -1,7 +1,4 @@
-//! Files and folders that a plan names from the root of a disk and that are those of its project, named from the top of
-//! the project.
-//!
-//! Where the project lies is known to the caller only: no text of a plan says which part of such a path it is.
+//! Absolute paths of a plan as paths from the top of its project, whose place only the caller knows.
 
 use std::collections::HashSet;
 
@@ -12,10 +9,8 @@ use crate::fields::named_files::path_problem;
 use crate::model::{FileUse, Plan};
 use crate::pattern::Pattern;
 
-/// The plan with the files of its tasks, and the folders that its checks change to, named from the top of the project,
-/// where it names them from the root of a disk and they lie in the project. `top` is the project's absolute path. A
-/// file elsewhere stays unchanged, with its warning. A folder of a check may be that of another copy of the project:
-/// one of its name.
+/// Names files of tasks, and folders that checks change to, from `top`, the project's absolute path. Others stay as they
+/// are, with their warning. A folder of a check may be that of another copy of the project, by its name.
 #[must_use]
 pub fn name_from_top(mut plan: Plan, top: &str) -> Plan {
     enter_from_top(&mut plan, top);
@@ -50,7 +45,7 @@ pub fn name_from_top(mut plan: Plan, top: &str) -> Plan {
 
 static ENTERS: Pattern = Pattern::new(r#"^\s*cd\s+("[^"]+"|'[^']+'|[^\s&;|]+)\s*(?:&&|;)\s*"#);
 
-/// Moves the checks of a plan into the project, where they change to a folder of a copy of it.
+/// Moves checks that change to a folder of a copy of the project.
 fn enter_from_top(plan: &mut Plan, top: &str) {
     let Plan {
         tasks,
@@ -103,8 +98,7 @@ fn enter_from_top(plan: &mut Plan, top: &str) {
     }
 }
 
-/// The path from the top of a copy of the project, empty for the top; `None` for a folder that is not absolute, or of
-/// which no part has the name of the project.
+/// Path from the top of a copy, empty for the top; `None` for a relative folder, or without the project's name in it.
 fn folder_in_copy(folder: &str, top: &str) -> Option<String> {
     let [folder, top] = [folder, top].map(|path| path.replace('\\', "/"));
     let is_absolute = folder.starts_with(['/', '~']) || folder.get(1..3) == Some(":/");
@@ -116,15 +110,15 @@ fn folder_in_copy(folder: &str, top: &str) -> Option<String> {
     let parts: Vec<&str> = folder.split('/').filter(|part| !part.is_empty()).collect();
     let at = parts.iter().rposition(|part| *part == name)?;
     let inner = parts.get(at + 1..)?;
-    let is_plain = |part: &&str| {
+    let is_plain = inner.iter().all(|part| {
         part.chars()
             .all(|char| char.is_alphanumeric() || "-_.".contains(char))
             && *part != ".."
-    };
-    inner.iter().all(is_plain).then(|| inner.join("/"))
+    });
+    is_plain.then(|| inner.join("/"))
 }
 
-/// The path from the top of the project; `None` for a relative path, or one that leads elsewhere.
+/// `None` for a relative path, or one that leads elsewhere.
 fn path_from_top(path: &str, top: &str) -> Option<String> {
     path_problem(path).filter(|(code, _)| *code == Code::PathAbsolute)?;
     let [path, top] = [path.trim(), top].map(|path| path.replace('\\', "/"));

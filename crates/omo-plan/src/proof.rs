@@ -1,11 +1,8 @@
 //! Proof of each task of a plan.
 //!
-//! Most tasks of most formats name no command. Such a task is proved by a check of its group: the command of a
-//! checkpoint, a later task that is a check itself, or the checks of the whole plan. Any other task is unproved: it is
-//! done and shown as that, and a reviewer judges it.
-//!
-//! A task that names a check of its own that is not run is not proved by that of its group: its author meant something
-//! else to show that it is done. A check that the user adds proves it, since the screen shows both.
+//! A task without a command is proved by a check of its group: a checkpoint, a later task that is a check itself, or the
+//! checks of the whole plan. Else it is unproved, and a reviewer judges it. A task with a check of its own that is not run
+//! is not proved by its group, whose author meant something else; a check that the user adds proves it.
 
 use std::collections::{HashMap, HashSet};
 
@@ -21,26 +18,21 @@ use crate::fields::unused_commands::unused_commands;
 use crate::model::{FileAction, Plan, PlannedState, RefusedCheck, Task};
 use crate::task_graph::order_by_needs;
 
-/// Proof of a task without checks.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "kind", content = "task")]
 pub enum ProofSource {
-    /// The task of this id, once it has passed: a later one that is a check itself.
+    /// Later task that is a check itself, once it has passed.
     Task(String),
-    /// Checks of the whole plan.
     FinalChecks,
 }
 
-/// Proof of a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TaskProof<'a> {
-    /// Number of the task's own checks.
+    /// Their number.
     OwnChecks(usize),
-    /// Task of this id.
+    /// By its id.
     Task(&'a str),
-    /// Checks of the whole plan.
     FinalChecks,
-    /// No command.
     None,
 }
 
@@ -57,8 +49,7 @@ impl<'a> From<&'a Task> for TaskProof<'a> {
 
 const MAX_REFUSED: usize = 10_000;
 
-/// The plan of a run: with `added` checks of the whole, without commands that prove nothing or never end, and with the
-/// proof of each task. Idempotent.
+/// Plan of a run: with `added` checks of the whole, without useless commands, and with proofs. Idempotent.
 #[must_use]
 pub fn find_proofs(mut plan: Plan, added: &[TaskCheck]) -> Plan {
     for check in added {
@@ -85,13 +76,13 @@ pub fn find_proofs(mut plan: Plan, added: &[TaskCheck]) -> Plan {
     plan
 }
 
-/// Open tasks without a proof, in order.
+/// In order.
 pub fn unproved_tasks(plan: &Plan) -> impl Iterator<Item = &Task> {
-    let is_open = |task: &&Task| task.state == PlannedState::Open && !task.is_verification();
-    plan.tasks
-        .iter()
-        .filter(is_open)
-        .filter(|task| TaskProof::from(*task) == TaskProof::None)
+    plan.tasks.iter().filter(|task| {
+        task.state == PlannedState::Open
+            && !task.is_verification()
+            && TaskProof::from(*task) == TaskProof::None
+    })
 }
 
 fn add_checkpoints(plan: &mut Plan) {
@@ -112,96 +103,113 @@ fn add_checkpoints(plan: &mut Plan) {
     }
 }
 
-/// Removes commands that cannot judge anything, and names those that the reader has left out. Where a format marks
-/// checks, only harmful ones are removed.
+/// Removes and names commands that cannot judge; where a format marks checks, only harmful ones.
 fn refuse_checks(plan: &mut Plan) {
     let names_checks = !plan.policy.unproved_continues;
-    let refused = &mut plan.refused_checks;
-    let mut known: HashSet<(Option<String>, String)> = refused
-        .iter()
-        .map(|known| (known.task.clone(), known.command.clone()))
-        .collect();
-    let mut refuse = |task: Option<&str>, command: &str, concern: CommandConcern| {
-        let task = task.map(str::to_owned);
-        if refused.len() < MAX_REFUSED && known.insert((task.clone(), command.to_owned())) {
-            refused.push(RefusedCheck {
-                task,
-                command: command.to_owned(),
-                concern,
-            });
-        }
-    };
-    // A cache: most plans run the same few commands again and again.
-    let mut concerns: HashMap<(String, bool), Option<CommandConcern>> = HashMap::new();
-    let added = &plan.policy.added_checks;
-    let mut is_run = |task: Option<&str>, check: &TaskCheck| {
-        let is_added = task.is_none() && added.contains(check);
-        let is_judged = has_expected_output(check);
-        let concern = *concerns
-            .entry((check.command.clone(), is_judged))
-            .or_insert_with(|| find_check_concern(check));
-        let concern = concern.filter(|concern| {
-            let counts = !names_checks || concern.harms();
-            counts && !(is_added && concern.may_be_added())
-        });
-        if let Some(concern) = concern {
-            refuse(task, &check.command, concern);
-        }
-        concern.is_none()
+    let mut refusals = Refusals {
+        names_checks,
+        added: &plan.policy.added_checks,
+        known: plan
+            .refused_checks
+            .iter()
+            .map(|refused| (refused.task.clone(), refused.command.clone()))
+            .collect(),
+        refused: std::mem::take(&mut plan.refused_checks),
+        concerns: HashMap::new(),
     };
     for task in &mut plan.tasks {
         let id = task.id.clone();
-        task.checks.retain(|check| is_run(Some(&id), check));
+        task.checks
+            .retain(|check| refusals.is_run(Some(&id), check));
         task.red_check = task
             .red_check
             .take()
-            .filter(|check| is_run(Some(&id), check));
+            .filter(|check| refusals.is_run(Some(&id), check));
     }
-    plan.final_checks.retain(|check| is_run(None, check));
+    plan.final_checks
+        .retain(|check| refusals.is_run(None, check));
     for task in plan.tasks.iter().filter(|_| !names_checks) {
-        // A check that was brought into this copy of the project stands elsewhere in the text.
-        let is_used = |command: &str, concern: CommandConcern| {
-            task.all_checks().any(|check| {
-                let is_moved = || program_part(&check.command) == program_part(command);
-                check.command == command || concern == CommandConcern::OtherFolder && is_moved()
-            })
-        };
         for (command, concern) in unused_commands(&task.body) {
-            if !is_used(&command, concern) {
-                refuse(Some(&task.id), &command, concern);
+            let is_used = task.all_checks().any(|check| {
+                // A check that was brought into this copy of the project stands elsewhere in the text.
+                check.command == command
+                    || concern == CommandConcern::OtherFolder
+                        && program_part(&check.command) == program_part(&command)
+            });
+            if !is_used {
+                refusals.refuse(Some(&task.id), &command, concern);
             }
         }
     }
+    plan.refused_checks = refusals.refused;
     let places: HashMap<&str, usize> = plan
         .tasks
         .iter()
         .enumerate()
         .map(|(place, task)| (task.id.as_str(), place))
         .collect();
-    let place = |known: &RefusedCheck| {
-        known
+    plan.refused_checks.sort_by_cached_key(|refused| {
+        refused
             .task
             .as_deref()
             .map_or(usize::MAX, |id| places.get(id).copied().unwrap_or(0))
-    };
-    plan.refused_checks.sort_by_cached_key(place);
+    });
 }
 
-/// Proofs of the tasks without checks, by place.
+struct Refusals<'p> {
+    names_checks: bool,
+    added: &'p [TaskCheck],
+    refused: Vec<RefusedCheck>,
+    known: HashSet<(Option<String>, String)>,
+    /// Cache: most plans run the same few commands again and again.
+    concerns: HashMap<(String, bool), Option<CommandConcern>>,
+}
+
+impl Refusals<'_> {
+    fn is_run(&mut self, task: Option<&str>, check: &TaskCheck) -> bool {
+        let is_added = task.is_none() && self.added.contains(check);
+        let is_judged = has_expected_output(check);
+        let concern = *self
+            .concerns
+            .entry((check.command.clone(), is_judged))
+            .or_insert_with(|| find_check_concern(check));
+        let concern = concern.filter(|concern| {
+            let counts = !self.names_checks || concern.harms();
+            counts && !(is_added && concern.may_be_added())
+        });
+        if let Some(concern) = concern {
+            self.refuse(task, &check.command, concern);
+        }
+        concern.is_none()
+    }
+
+    fn refuse(&mut self, task: Option<&str>, command: &str, concern: CommandConcern) {
+        let task = task.map(str::to_owned);
+        if self.refused.len() < MAX_REFUSED && self.known.insert((task.clone(), command.to_owned()))
+        {
+            self.refused.push(RefusedCheck {
+                task,
+                command: command.to_owned(),
+                concern,
+            });
+        }
+    }
+}
+
+/// For tasks without checks, by index.
 fn find_sources(plan: &Plan) -> Vec<(usize, ProofSource)> {
     let behind: HashSet<&str> = plan
         .checkpoints
         .iter()
-        .map(|known| known.task.as_str())
+        .map(|checkpoint| checkpoint.task.as_str())
         .collect();
-    // From the last on: the nearest judge of the group, and the nearest judge of everything.
-    let mut of_section: HashMap<Option<&str>, &str> = HashMap::new();
-    let mut of_all: Option<&str> = None;
-    let is_own = |refused: &&RefusedCheck| refused.concern.is_of_check();
+    // From the last on: the nearest judge of the group, and of everything.
+    let mut section_judges: HashMap<Option<&str>, &str> = HashMap::new();
+    let mut plan_judge: Option<&str> = None;
     let without_own: HashSet<&str> = plan
         .refused_checks
         .iter()
-        .filter(is_own)
+        .filter(|refused| refused.concern.is_of_check())
         .filter_map(|refused| refused.task.as_deref())
         .collect();
     let has_added = plan
@@ -218,9 +226,9 @@ fn find_sources(plan: &Plan) -> Vec<(usize, ProofSource)> {
         if task.proving_checks().next().is_some() {
             let is_checkpoint = behind.contains(task.id.as_str());
             if is_checkpoint || judges_others(task) {
-                of_section.insert(section, &task.id);
+                section_judges.insert(section, &task.id);
                 if !is_checkpoint && section.is_none_or(|title| is_of_whole(title, plan)) {
-                    of_all = Some(&task.id);
+                    plan_judge = Some(&task.id);
                 }
             }
             continue;
@@ -232,34 +240,32 @@ fn find_sources(plan: &Plan) -> Vec<(usize, ProofSource)> {
             found.extend(has_added.then_some((place, ProofSource::FinalChecks)));
             continue;
         }
-        let judge = of_section.get(&section).copied().or(of_all);
-        let whole = || (!plan.final_checks.is_empty()).then_some(ProofSource::FinalChecks);
+        let judge = section_judges.get(&section).copied().or(plan_judge);
+        let has_final_checks = !plan.final_checks.is_empty();
         let source = judge
             .map(|id| ProofSource::Task(id.to_owned()))
-            .or_else(whole);
+            .or_else(|| has_final_checks.then_some(ProofSource::FinalChecks));
         found.extend(source.map(|source| (place, source)));
     }
     found
 }
 
-/// `true` for a heading of text about the whole plan.
+/// Title about the whole plan.
 fn is_of_whole(title: &str, plan: &Plan) -> bool {
     JUDGES.is_match(title)
         || title == plan.title
         || FILE_TITLES.contains(&title.to_lowercase().as_str())
 }
 
-/// `true` for a check of earlier work: by its title, and without changed files.
+/// Check of earlier work: by its title, and without new files.
 pub fn judges_others(task: &Task) -> bool {
-    let makes = |action| matches!(action, FileAction::Create | FileAction::Test);
     JUDGES.is_match(&task.title)
-        && !task
-            .files
-            .iter()
-            .any(|file| !file.is_optional && makes(file.action))
+        && !task.files.iter().any(|file| {
+            !file.is_optional && matches!(file.action, FileAction::Create | FileAction::Test)
+        })
 }
 
-/// Orders a task behind the tasks that it proves. Where the plan's own order contradicts, nothing of that holds.
+/// Orders a task behind those that it proves, unless the plan's own order contradicts.
 fn require_proved_tasks(plan: &mut Plan) {
     let places: HashMap<&str, usize> = plan
         .tasks
@@ -267,18 +273,22 @@ fn require_proved_tasks(plan: &mut Plan) {
         .enumerate()
         .map(|(place, task)| (task.id.as_str(), place))
         .collect();
-    let need = |id: &String| places.get(id.as_str()).copied();
     let mut needs: Vec<Vec<usize>> = plan
         .tasks
         .iter()
-        .map(|task| task.deps.iter().filter_map(need).collect())
+        .map(|task| {
+            task.deps
+                .iter()
+                .filter_map(|id| places.get(id.as_str()).copied())
+                .collect()
+        })
         .collect();
     let mut added: Vec<(usize, usize)> = Vec::new();
     for (place, task) in plan.tasks.iter().enumerate() {
         let Some(ProofSource::Task(id)) = &task.proved_by else {
             continue;
         };
-        added.extend(need(id).map(|judge| (judge, place)));
+        added.extend(places.get(id.as_str()).map(|judge| (*judge, place)));
     }
     for (judge, place) in &added {
         needs

@@ -1,24 +1,21 @@
-//! Strategy of a plan: one session, or a client for each of its sessions.
+//! `RunStrategy`: one session, or a client for each session of a plan.
 
 use crate::model::{Plan, TaskGroup};
 use crate::plan_summary::{session_groups, sessions_per_wave};
 
-/// Strategy of a plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RunStrategy {
-    /// One step after the other, in the current session.
+    /// Step after step, in the current session.
     SingleSession,
-    /// A client for each session of the plan.
     Sessions {
-        /// Sessions beside others of their wave.
+        /// Beside others of their wave.
         parallel: usize,
-        /// Sessions that run alone.
+        /// Alone.
         sequential: usize,
     },
 }
 
 impl RunStrategy {
-    /// Default strategy of a plan.
     pub fn for_plan(plan: &Plan) -> Self {
         let sessions: Vec<&TaskGroup> = session_groups(plan).collect();
         if sessions.len() < 2 {
@@ -35,12 +32,10 @@ impl RunStrategy {
         }
     }
 
-    /// `true` where clients are started.
     pub fn starts_clients(self) -> bool {
         self != Self::SingleSession
     }
 
-    /// `true` where some clients run at the same time.
     pub fn is_parallel(self) -> bool {
         matches!(self, Self::Sessions { parallel: 1.., .. })
     }

@@ -1,21 +1,23 @@
-//! Topological order, else the original order.
+//! Order by needs.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 const MAX_NAMED_MEMBERS: usize = 12;
 
-/// The places in the order of work, where `needs` has the predecessors of each place. A missing place, or a need of
-/// itself, is ignored.
+/// Indices in the order of work; `needs` has the predecessors of each. A missing one, and a need of itself, is ignored.
 ///
 /// # Errors
-/// The places of one circle, each of which needs the next one.
+///
+/// Members of a circle, each of which needs the next one.
 pub fn order_by_needs(needs: &[Vec<usize>]) -> Result<Vec<usize>, Vec<usize>> {
-    let is_need = |place: usize, need: usize| need != place && need < needs.len();
     let mut needed_by: Vec<Vec<usize>> = vec![Vec::new(); needs.len()];
     let mut open = vec![0_usize; needs.len()];
     for (place, own) in needs.iter().enumerate() {
-        for need in own.iter().copied().filter(|need| is_need(place, *need)) {
+        for need in own.iter().copied() {
+            if need == place || need >= needs.len() {
+                continue;
+            }
             needed_by
                 .get_mut(need)
                 .into_iter()
@@ -25,7 +27,7 @@ pub fn order_by_needs(needs: &[Vec<usize>]) -> Result<Vec<usize>, Vec<usize>> {
                 .for_each(|count| *count += 1);
         }
     }
-    // Of the free places, the first.
+    // The first of the free ones goes next.
     let mut free: BinaryHeap<Reverse<usize>> = open
         .iter()
         .enumerate()
@@ -49,12 +51,11 @@ pub fn order_by_needs(needs: &[Vec<usize>]) -> Result<Vec<usize>, Vec<usize>> {
     }
 }
 
-/// A circle among the open places: each needs an open one, so following them leads around it.
+/// Each open index needs an open one, so following them leads around a circle.
 fn find_circle(needs: &[Vec<usize>], open: &[usize]) -> Vec<usize> {
-    let is_open = |place: usize| open.get(place).is_some_and(|count| *count > 0);
     let mut position: Vec<Option<usize>> = vec![None; needs.len()];
     let mut path: Vec<usize> = Vec::new();
-    let mut at = (0..needs.len()).find(|place| is_open(*place));
+    let mut at = (0..needs.len()).find(|place| has_open_needs(open, *place));
     while let Some(place) = at {
         match position.get_mut(place) {
             Some(slot @ None) => *slot = Some(path.len()),
@@ -68,12 +69,16 @@ fn find_circle(needs: &[Vec<usize>], open: &[usize]) -> Vec<usize> {
         let own = needs.get(place).into_iter().flatten().copied();
         at = own
             .filter(|need| *need != place)
-            .find(|need| is_open(*need));
+            .find(|need| has_open_needs(open, *need));
     }
     path
 }
 
-/// `1 → 2 → 1`: the members of a circle by their names, shortened where there are many.
+fn has_open_needs(open: &[usize], place: usize) -> bool {
+    open.get(place).is_some_and(|count| *count > 0)
+}
+
+/// `1 → 2 → 1`, shortened where there are many.
 pub(crate) fn circle_words<'a>(names: impl Iterator<Item = &'a str>) -> String {
     let names: Vec<&str> = names.collect();
     let mut shown: Vec<&str> = names.iter().copied().take(MAX_NAMED_MEMBERS).collect();

@@ -15,8 +15,7 @@ pub(crate) enum Word {
     Delete,
 }
 
-/// Placeholder of a meaning in a pattern, and its words in small letters, those of a language separated by `|`:
-/// English, German, Spanish, Portuguese, French, Italian, Russian, Chinese, Japanese and Korean.
+/// Placeholder in a pattern, and lower-case words separated by `|`, from English to Korean.
 const TABLE: [(Word, &str, [&str; 10]); 11] = [
     (
         Word::Task,
@@ -203,12 +202,11 @@ impl Word {
             .flat_map(|words| words.split('|'))
     }
 
-    /// `true` for a word of this meaning, in small letters.
     pub(crate) fn is(self, lower: &str) -> bool {
         self.words().any(|word| word == lower)
     }
 
-    /// The words as alternatives of a pattern, the longer ones first, in small letters or with a capital.
+    /// Alternatives of a pattern, the longer ones first, in lower case or with a capital.
     fn alternatives(self) -> String {
         let mut words: Vec<&str> = self.words().collect();
         words.sort_by_key(|word| std::cmp::Reverse(word.len()));

@@ -1,4 +1,4 @@
-//! Problems of the tasks of any plan: duplicate ids, missing needs, circles, and paths that lead out of the repository.
+//! Problems of tasks in any plan: ids, needs, circles, and paths out of the repository.
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
@@ -12,50 +12,28 @@ use crate::model::{MAX_PLAN_TASKS, Plan, PlannedState, Task};
 use crate::task_graph;
 
 const MAX_FINDINGS: usize = 1000;
-/// Maximum bytes of an id in a message.
+/// Shown bytes of an id.
 const SHOWN_BYTES: usize = 60;
 
-/// Adds problems of the tasks of a plan. `heads` has the bytes of each task's first line, and `line_of` gives the line
-/// of a byte, from 1.
+/// `heads` are the bytes of each task's first line; `line_of` gives the line of a byte, from 1.
 pub(crate) fn report_task_problems(
     plan: &mut Plan,
     heads: &[Range<usize>],
     line_of: impl Fn(usize) -> usize,
 ) {
-    let mut found: Vec<Diagnostic> = Vec::new();
-    let is_done = |place: usize| {
-        plan.tasks
-            .get(place)
-            .is_some_and(|task| task.state != PlannedState::Open)
-    };
-    // Wrong needs of a finished task stop nothing.
-    let needs_severity = |place: usize, code: Code| match code {
-        Code::UnknownDependency | Code::SelfDependency if is_done(place) => Severity::Warning,
-        _ => code.severity(),
-    };
-    let mut report = |place: usize, code: Code, text: String| {
-        let span = heads.get(place).cloned().unwrap_or(0..0);
-        if found.len() < MAX_FINDINGS {
-            let line = line_of(span.start);
-            let task = plan.tasks.get(place).map(|task| task.id.clone());
-            let severity = needs_severity(place, code);
-            found.push(Diagnostic {
-                code,
-                severity,
-                span,
-                line,
-                task,
-                text,
-                help: None,
-            });
-        }
+    let mut problems = TaskProblems {
+        tasks: &plan.tasks,
+        heads,
+        line_of,
+        found: Vec::new(),
     };
     if plan.tasks.len() > MAX_PLAN_TASKS {
-        // The tasks behind the limit may be unread, so that needs cannot be checked.
+        // Tasks behind the limit may be unread, so that needs cannot be checked.
         let text = format!(
             "the plan has more than {MAX_PLAN_TASKS} tasks, which is all that a run can have"
         );
-        report(MAX_PLAN_TASKS, Code::TooManyTasks, text);
+        problems.report(MAX_PLAN_TASKS, Code::TooManyTasks, text);
+        let mut found = problems.found;
         plan.diagnostics.append(&mut found);
         return;
     }
@@ -68,10 +46,12 @@ pub(crate) fn report_task_problems(
                 "`{shown}` is no id of a task: that is a letter or digit, then up to {} of letters, digits, `.`, `_` and `-`",
                 MAX_ID_BYTES - 1
             );
-            report(place, Code::InvalidId, text);
+            problems.report(place, Code::InvalidId, text);
         } else if first != place {
-            let line = heads.get(first).map_or(1, |head| line_of(head.start));
-            report(
+            let line = heads
+                .get(first)
+                .map_or(1, |head| (problems.line_of)(head.start));
+            problems.report(
                 place,
                 Code::DuplicateId,
                 format!("task {} stands on line {line} already", task.id),
@@ -82,7 +62,7 @@ pub(crate) fn report_task_problems(
             .iter()
             .filter_map(|file| path_problem(&file.path))
         {
-            report(place, code, text);
+            problems.report(place, code, text);
         }
     }
     let needs: Vec<Vec<usize>> = plan
@@ -99,13 +79,13 @@ pub(crate) fn report_task_problems(
         for id in &task.deps {
             let shown = sanitize(id, SHOWN_BYTES);
             match places.get(id.as_str()) {
-                None => report(
+                None => problems.report(
                     place,
                     Code::UnknownDependency,
                     format!("there is no task {shown}"),
                 ),
                 Some(need) if *need == place => {
-                    report(
+                    problems.report(
                         place,
                         Code::SelfDependency,
                         format!("task {shown} depends on itself"),
@@ -115,18 +95,21 @@ pub(crate) fn report_task_problems(
             }
         }
     }
-    let open_needs = || {
-        let own = needs.iter().enumerate().map(|(place, own)| {
-            if is_done(place) {
-                Vec::new()
-            } else {
-                own.clone()
-            }
-        });
-        own.collect::<Vec<_>>()
-    };
     let circle = task_graph::order_by_needs(&needs).err();
-    let is_harmless = circle.is_some() && task_graph::order_by_needs(&open_needs()).is_ok();
+    let is_harmless = circle.is_some() && {
+        let open_needs: Vec<Vec<usize>> = needs
+            .iter()
+            .enumerate()
+            .map(|(place, own)| {
+                if problems.is_finished(place) {
+                    Vec::new()
+                } else {
+                    own.clone()
+                }
+            })
+            .collect();
+        task_graph::order_by_needs(&open_needs).is_ok()
+    };
     if let Some(circle) = &circle {
         let names = circle
             .iter()
@@ -136,21 +119,60 @@ pub(crate) fn report_task_problems(
             "tasks depend on each other in a circle: {}",
             task_graph::circle_words(names)
         );
-        report(circle.first().copied().unwrap_or(0), Code::Cycle, text);
+        problems.report(circle.first().copied().unwrap_or(0), Code::Cycle, text);
     }
+    let mut found = problems.found;
     // A finished task needs nothing any more.
-    let known: HashSet<String> = plan.tasks.iter().map(|task| task.id.clone()).collect();
+    let ids: HashSet<String> = plan.tasks.iter().map(|task| task.id.clone()).collect();
     for task in plan
         .tasks
         .iter_mut()
         .filter(|task| task.state != PlannedState::Open)
     {
         task.deps
-            .retain(|id| !is_harmless && known.contains(id) && *id != task.id);
+            .retain(|id| !is_harmless && ids.contains(id) && *id != task.id);
     }
     let circles = found
         .iter_mut()
         .filter(|found| is_harmless && found.code == Code::Cycle);
     circles.for_each(|found| found.severity = Severity::Warning);
     plan.diagnostics.append(&mut found);
+}
+
+struct TaskProblems<'p, F> {
+    tasks: &'p [Task],
+    heads: &'p [Range<usize>],
+    line_of: F,
+    found: Vec<Diagnostic>,
+}
+
+impl<F: Fn(usize) -> usize> TaskProblems<'_, F> {
+    fn report(&mut self, place: usize, code: Code, text: String) {
+        if self.found.len() >= MAX_FINDINGS {
+            return;
+        }
+        // Wrong needs of a finished task stop nothing.
+        let severity = match code {
+            Code::UnknownDependency | Code::SelfDependency if self.is_finished(place) => {
+                Severity::Warning
+            }
+            _ => code.severity(),
+        };
+        let span = self.heads.get(place).cloned().unwrap_or(0..0);
+        self.found.push(Diagnostic {
+            code,
+            severity,
+            line: (self.line_of)(span.start),
+            span,
+            task: self.tasks.get(place).map(|task| task.id.clone()),
+            text,
+            help: None,
+        });
+    }
+
+    fn is_finished(&self, place: usize) -> bool {
+        self.tasks
+            .get(place)
+            .is_some_and(|task| task.state != PlannedState::Open)
+    }
 }

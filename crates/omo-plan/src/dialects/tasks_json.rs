@@ -1,8 +1,7 @@
-//! The dialect of task lists: a folder of files, one for each task, which [`crate::task_list`] reads.
+//! Dialect of task lists: a folder with a file for each task, which [`crate::task_list`] reads.
 
 use super::{PlanDialect, PlanKind};
 
-/// Task lists. No single file is one.
 #[derive(Debug)]
 pub struct TasksJsonDialect;
 

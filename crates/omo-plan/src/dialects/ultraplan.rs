@@ -1,5 +1,4 @@
-//! The dialect of plans with `## Implementation Plan` and `### Step N:`, whose sessions run in waves; and its common
-//! parts with a session spec, which is one session of such a plan: steps, their fields, and fences.
+//! Dialect of plans with `## Implementation Plan` and `### Step N:`, and of session specs. Sessions run in waves.
 
 mod brief_sessions;
 pub mod commands;
@@ -34,7 +33,6 @@ use step::{ParsedStep, has_steps, read_steps};
 const WHOLE: &str = "plan";
 const REST: &str = "rest";
 
-/// Plans of steps, whose sessions run in waves.
 #[derive(Debug)]
 pub(crate) struct UltraplanDialect;
 
@@ -54,7 +52,7 @@ impl PlanDialect for UltraplanDialect {
         is_plan && has_steps(&outline)
     }
 
-    /// A file with steps, or with something like steps.
+    /// For a file with steps, or with something like steps.
     fn near_miss(&self, input: &PlanInput<'_>) -> Option<Diagnostic> {
         let document = input.document();
         let step = document
@@ -112,7 +110,7 @@ fn read_ultra(outline: &SectionOutline<'_>, plan: &mut Plan) {
     plan.diagnostics.extend(findings.into_diagnostics());
 }
 
-/// The sessions as groups, in the order of the file, and a last one for steps without a session.
+/// Sessions in the order of the file, and a last group for the other steps.
 fn of_sessions(
     strategy: &ExecutionStrategy,
     steps: &[ParsedStep],
@@ -214,7 +212,7 @@ pub(crate) const UNRECOGNIZED_MESSAGE: &str =
 
 const MAX_GOAL: usize = 1_000;
 
-/// `true` for a value such as `none`, a dash, `n/a`, or no word at all.
+/// `none`, a dash, `n/a`, or no word at all.
 pub(crate) fn is_nothing(value: &str) -> bool {
     let plain = value.trim_matches(|char: char| char.is_whitespace() || "*_`().".contains(char));
     let first = plain.split([' ', '(', ',']).next().unwrap_or_default();
@@ -236,7 +234,7 @@ pub(crate) fn first_paragraph(text: &str) -> &str {
     text.get(..end).unwrap_or(text).trim_end()
 }
 
-/// `true` for a horizontal rule: three signs or more and nothing else.
+/// Three signs or more and nothing else.
 pub(crate) fn is_horizontal_rule(line: &str) -> bool {
     let signs = line.split_whitespace().collect::<String>();
     signs.len() >= 3
@@ -264,7 +262,7 @@ pub(crate) fn read_goal(outline: &SectionOutline<'_>) -> String {
         .collect()
 }
 
-/// The commands of `## Verification` or `## Exit Condition`.
+/// Commands of `## Verification` or `## Exit Condition`.
 pub(crate) fn read_closing_checks(
     outline: &SectionOutline<'_>,
     name: &str,
@@ -291,8 +289,7 @@ pub(crate) fn read_closing_checks(
     found.into_iter().map(|command| command.check).collect()
 }
 
-/// The tasks in the order of a run: by stage, then as their groups have them. Each depends on the one before it in its
-/// group.
+/// Tasks in the order of a run: by wave, then as in their groups. Each depends on the one before in its group.
 pub(crate) fn order_tasks(mut tasks: Vec<Task>, groups: &[TaskGroup]) -> Vec<Task> {
     let mut places: HashMap<&str, (usize, usize, usize)> = HashMap::new();
     let mut before: HashMap<&str, &str> = HashMap::new();

@@ -1,4 +1,4 @@
-//! Files of a task, such as `- Create: src/a.rs` or `- Modify: b.rs:10-20`, and problems of their paths.
+//! Files of a task, such as `- Create: src/a.rs` or `- Modify: b.rs:10-20`, and problems of paths.
 
 use std::ops::Range;
 
@@ -12,10 +12,10 @@ use crate::paths::normalize_path;
 use crate::pattern::Pattern;
 use crate::words::Word;
 
-/// A file or a pattern, and its bytes with backticks.
+/// File or pattern, and its bytes with backticks.
 pub type FileMention = (FileUse, Range<usize>);
 
-/// Reads the items of a `Files` label. An item below one without a file inherits the action of that one.
+/// Items of a `Files` label. One below an item without a file inherits the action of that one.
 pub fn read_files(document: &MarkdownDocument<'_>, value: Range<usize>) -> Vec<FileMention> {
     let mut found = Vec::new();
     let mut above = Mention::Used(FileAction::Modify);
@@ -24,26 +24,26 @@ pub fn read_files(document: &MarkdownDocument<'_>, value: Range<usize>) -> Vec<F
             continue;
         }
         let (_, row) = split_list_marker(document.slice(line.clone()));
-        let mut said_before = None;
+        let mut mention_before = None;
         for part in split_parts(row) {
-            let (said, rest) = split_action(part.text);
-            let said = said.or(said_before);
-            said_before = said;
+            let (mention, rest) = split_action(part.text);
+            let mention = mention.or(mention_before);
+            mention_before = mention;
             let names = read_names(rest);
             if names.is_empty() {
-                above = said.unwrap_or(above);
+                above = mention.unwrap_or(above);
             }
             found.extend(names.into_iter().filter_map(|name| {
                 let (path, lines) = without_lines(name.text);
                 let (noted, lines_noted) = read_remark(name.note);
-                let (action, is_optional) = match noted.map(Mention::Used).or(said).unwrap_or(above)
-                {
-                    Mention::Used(action) => (action, false),
-                    Mention::Read => (FileAction::Modify, true),
-                    Mention::Kept => return None,
-                };
+                let (action, is_optional) =
+                    match noted.map(Mention::Used).or(mention).unwrap_or(above) {
+                        Mention::Used(action) => (action, false),
+                        Mention::Read => (FileAction::Modify, true),
+                        Mention::Kept => return None,
+                    };
                 let lines = lines.or(lines_noted).map(str::to_owned);
-                // The text behind a name is the same in the part, the row and the line.
+                // Text behind a name is the same in the part, the row and the line.
                 let start = line.end - part.left - name.left;
                 is_path(path).then(|| {
                     let file = FileUse {
@@ -59,18 +59,14 @@ pub fn read_files(document: &MarkdownDocument<'_>, value: Range<usize>) -> Vec<F
     found
 }
 
-/// Statement of an item about its files.
 #[derive(Clone, Copy)]
 enum Mention {
-    /// Files with this action.
     Used(FileAction),
-    /// Files that are only read.
     Read,
-    /// Files that stay as they are.
     Kept,
 }
 
-/// A part of a row with an optional action, and the number of bytes of the row behind it.
+/// Has an optional action; `left` counts the bytes of the row behind it.
 struct RowPart<'a> {
     text: &'a str,
     left: usize,
@@ -106,13 +102,12 @@ fn split_parts(row: &str) -> Vec<RowPart<'_>> {
     found
 }
 
-/// The word of an action, up to behind its colon or to the code behind it: `Test files: …`, `**Create:** …`, but no
-/// path such as `test.rs` or `tests/a.rs`.
+/// Action with its colon, or before code: `Test files: …`, `**Create:** …`, but no path such as `test.rs`.
 static ACTION: Pattern = Pattern::new(
     r"^\s*[*_]*([A-Za-zÀ-ÿ]+|[\x{4e00}-\x{9fff}]{2})(?:(?:[^A-Za-z/.`:：][^/.`:：]*)?[:：][*_ ]*|[*_]*\s*(`))",
 );
 
-/// The word of an action right before a path that is no code: `Create src/a.rs`, `修改 src/a.rs`.
+/// Action right before a plain path: `Create src/a.rs`, `修改 src/a.rs`.
 static BARE_ACTION: Pattern = Pattern::new(r"^\s*[*_]*([A-Za-z]+\s|[\x{4e00}-\x{9fff}]{2}\s?)\s*");
 
 fn split_bare_action(row: &str) -> Option<(Mention, &str)> {
@@ -120,22 +115,22 @@ fn split_bare_action(row: &str) -> Option<(Mention, &str)> {
     let first = rest
         .split(|char: char| char.is_whitespace() || NAME_ENDS.contains(&char))
         .next()?;
-    let said = parse_mention(word.trim()).filter(|_| is_name(first.trim_end_matches('.')))?;
-    Some((said, rest))
+    let mention = parse_mention(word.trim()).filter(|_| is_name(first.trim_end_matches('.')))?;
+    Some((mention, rest))
 }
 
 fn split_action(row: &str) -> (Option<Mention>, &str) {
-    if let Some((said, rest)) = split_bare_action(row) {
-        return (Some(said), rest);
+    if let Some((mention, rest)) = split_bare_action(row) {
+        return (Some(mention), rest);
     }
-    let found = ACTION
+    let read = ACTION
         .read(row)
         .and_then(|([word, code], rest)| Some((parse_mention(word)?, code, rest)));
-    let Some((said, code, rest)) = found else {
+    let Some((mention, code, rest)) = read else {
         return (None, row);
     };
     (
-        Some(said),
+        Some(mention),
         row.get(row.len() - rest.len() - code.len()..)
             .unwrap_or_default(),
     )
@@ -174,7 +169,7 @@ fn is_path(text: &str) -> bool {
         && !text.contains(['\n', '\r'])
 }
 
-/// The name of something in a file, such as `ParserTest`, `parseLine` or `parse_line`.
+/// Something in a file, such as `ParserTest`, `parseLine` or `parse_line`.
 static IDENTIFIER: Pattern =
     Pattern::new(r"^[A-Za-z0-9]*(?:[a-z0-9][A-Z]|[a-z0-9]_[A-Za-z0-9])[A-Za-z0-9_]*$");
 
@@ -189,7 +184,7 @@ struct Name<'a> {
     note: &'a str,
 }
 
-/// The first name in a text, and others that are joined to it.
+/// First name in a text, and others that are joined to it.
 fn read_names(text: &str) -> Vec<Name<'_>> {
     let mut found = Vec::new();
     let Some(first) = text.find('`') else {
@@ -233,7 +228,7 @@ fn read_names(text: &str) -> Vec<Name<'_>> {
 
 const NAME_ENDS: [char; 4] = [',', '，', '、', '。'];
 
-/// The names in a text without code, separated by commas.
+/// Names without code, between commas.
 fn plain_names(text: &str) -> Vec<Name<'_>> {
     let mut found = Vec::new();
     let mut left = text.len();
@@ -283,7 +278,7 @@ fn without_remark(between: &str) -> String {
     )
 }
 
-/// Action or lines of a remark such as `(new)` or `(lines 3-5)`.
+/// Action or lines of `(new)` or `(lines 3-5)`.
 fn read_remark(text: &str) -> (Option<FileAction>, Option<&str>) {
     let in_brackets = text
         .split_once('(')
@@ -297,7 +292,7 @@ fn read_remark(text: &str) -> (Option<FileAction>, Option<&str>) {
     (parse_action(first), is_lines.then_some(rest.trim()))
 }
 
-/// `true` for a path without code around it: not for `none` and prose.
+/// Path without code around it: not `none` and prose.
 fn is_name(word: &str) -> bool {
     let is_nothing = word.eq_ignore_ascii_case("n/a");
     !is_nothing
@@ -306,7 +301,7 @@ fn is_name(word: &str) -> bool {
         && !word.ends_with('.')
 }
 
-/// A path and the lines behind its colon, or the test: `a.rs:10-20`, `a.rs:L3, 7`, `a.rs#L3`, `a.py::test_it`.
+/// Path with lines or a test behind it: `a.rs:10-20`, `a.rs:L3, 7`, `a.rs#L3`, `a.py::test_it`.
 static WITH_LINES: Pattern = Pattern::new(r"^([^:#]+)(?:[:#]([0-9L~][0-9L, ~+:\-–]*)|::[^/]*)$");
 
 fn without_lines(name: &str) -> (&str, Option<&str>) {
@@ -322,7 +317,7 @@ const SYSTEM_FOLDERS: [&str; 12] = [
     "bin", "boot", "dev", "etc", "lib", "lib64", "proc", "run", "sbin", "sys", "system", "windows",
 ];
 
-/// `true` for a path from the root of the disk, at a place where a repository may be.
+/// Path from the root of the disk, at a place where a repository may be.
 fn may_be_in_repository(path: &str) -> bool {
     let path = path.trim().replace('\\', "/");
     let is_drive = path.as_bytes().first().is_some_and(u8::is_ascii_alphabetic)
@@ -340,12 +335,7 @@ fn may_be_in_repository(path: &str) -> bool {
 }
 
 pub(crate) fn path_problem(path: &str) -> Option<(Code, String)> {
-    let shown = |path: &str| omo_core::text::sanitize(path, 80);
-    let in_git = |path: &str| {
-        path.split(['/', '\\'])
-            .any(|part| part.eq_ignore_ascii_case(".git"))
-    };
-    if may_be_in_repository(path) && !in_git(path) {
+    if may_be_in_repository(path) && !is_in_git(path) {
         let text = "begins at the root of the disk, so the task is not held to it: write it from the top of the repository";
         return Some((Code::PathAbsolute, format!("`{}` {text}", shown(path))));
     }
@@ -355,7 +345,7 @@ pub(crate) fn path_problem(path: &str) -> Option<(Code, String)> {
             format!("`{}` leads out of the repository", shown(path)),
         ));
     };
-    if in_git(&plain) {
+    if is_in_git(&plain) {
         return Some((
             Code::PathInGitDir,
             format!("`{}` leads into the folder of git", shown(path)),
@@ -371,6 +361,15 @@ pub(crate) fn path_problem(path: &str) -> Option<(Code, String)> {
             format!("`{}` is `{}`", shown(path), shown(&plain)),
         )
     })
+}
+
+fn shown(path: &str) -> String {
+    omo_core::text::sanitize(path, 80)
+}
+
+fn is_in_git(path: &str) -> bool {
+    path.split(['/', '\\'])
+        .any(|part| part.eq_ignore_ascii_case(".git"))
 }
 
 #[cfg(test)]

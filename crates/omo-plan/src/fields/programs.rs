@@ -1,4 +1,4 @@
-//! Programs that a plan runs, by name, and the purpose of such a command: to prove, to prepare, or to run something.
+//! Programs that a plan runs, and the purpose of commands: to prove, to prepare, or to run something.
 
 use std::collections::HashSet;
 use std::sync::LazyLock;
@@ -18,20 +18,23 @@ pub(crate) fn is_only_program(word: &str) -> bool {
     is_program(word) && !has_role(word, Role::PlanWord)
 }
 
-/// `true` where a command can prove something.
 pub(crate) fn proves_something(command: &str) -> bool {
     let effects = effects(command);
-    let is_proof = |effect: &Option<Effect>| effect.is_none_or(Effect::may_judge);
-    let is_harmful = |effect: &Option<Effect>| matches!(effect, Some(Effect::Changes));
-    !is_in_background(command) && effects.iter().any(is_proof) && !effects.iter().any(is_harmful)
+    !is_in_background(command)
+        && !effects.contains(&Some(Effect::Changes))
+        && effects
+            .iter()
+            .any(|effect| effect.is_none_or(Effect::may_judge))
 }
 
-/// `true` for a part of a command that prepares, runs or changes something, or never ends.
+/// Prepares, runs or changes something, or never ends.
 pub(crate) fn does_more_than_look(command: &str) -> bool {
     let effects = effects(command);
     let spoils = effects.iter().flatten().any(|effect| effect.spoils());
-    let judges = |effect: &Option<Effect>| effect.is_none_or(|effect| effect > Effect::Installs);
-    spoils || !effects.is_empty() && !effects.iter().any(judges)
+    let judges = effects
+        .iter()
+        .any(|effect| effect.is_none_or(|effect| effect > Effect::Installs));
+    spoils || !effects.is_empty() && !judges
 }
 
 pub(crate) fn never_ends(command: &str) -> bool {

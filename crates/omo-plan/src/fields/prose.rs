@@ -1,7 +1,7 @@
 //! Files and commands of a task in prose.
 //!
-//! A checklist has no field for either. A path is known by its form, and a file counts as changed unless the words
-//! before it say that it is only read. A command counts where the sentence says to run it or to verify with it.
+//! A path is known by its form, and counts as changed unless the words before say that it is only read. A command counts
+//! where the sentence says to run it or to verify with it.
 
 mod commands;
 mod file_names;
@@ -18,14 +18,14 @@ use crate::model::{FileAction, FileUse};
 use crate::pattern::Pattern;
 pub(crate) use commands::{JUDGES, NEGATES};
 
-/// The number of a step or a criterion: `2.1`, `#1`.
+/// `2.1`, `#1`.
 static NUMBER: Pattern = Pattern::new(r"^#?\d{1,3}(?:\.\d{1,3})*[.):]?[ \t]+");
-/// Maximum files and commands of a task.
+/// Of files, and of commands.
 const MAX_FINDINGS: usize = 200;
 
 #[derive(Debug, Default)]
 pub(crate) struct ProseFields {
-    /// Files; mere mentions are optional.
+    /// Mere mentions are optional.
     pub files: Vec<FileUse>,
     pub checks: Vec<TaskCheck>,
 }
@@ -35,18 +35,7 @@ pub(crate) fn read_prose(
     title: &str,
     details: &[Range<usize>],
 ) -> ProseFields {
-    let mut found = ProseFields::default();
-    let mut seen: HashSet<String> = HashSet::new();
-    let mut read = |row: &str| {
-        for file in paths::read_paths(row) {
-            add_file(&mut found.files, file);
-        }
-        for command in commands::read_commands(row) {
-            if found.checks.len() < MAX_FINDINGS && seen.insert(command.clone()) {
-                found.checks.push(TaskCheck::new(&command));
-            }
-        }
-    };
+    let mut rows = Vec::new();
     // Code may go on in the next line.
     let mut open = title.to_owned();
     for line in details
@@ -64,15 +53,27 @@ pub(crate) fn read_prose(
         if sign.is_none() && open.matches('`').count() % 2 == 1 {
             open = format!("{} {}", open.trim_end(), row.trim());
         } else {
-            read(&std::mem::replace(&mut open, row.to_owned()));
+            rows.push(std::mem::replace(&mut open, row.to_owned()));
         }
     }
-    read(&open);
+    rows.push(open);
+    let mut found = ProseFields::default();
+    let mut seen: HashSet<String> = HashSet::new();
+    for row in &rows {
+        for file in paths::read_paths(row) {
+            add_file(&mut found.files, file);
+        }
+        for command in commands::read_commands(row) {
+            if found.checks.len() < MAX_FINDINGS && seen.insert(command.clone()) {
+                found.checks.push(TaskCheck::new(&command));
+            }
+        }
+    }
     mark_short_names(&mut found.files);
     found
 }
 
-/// The proving commands of one line.
+/// Proving commands of a line.
 pub(crate) fn read_row_checks(row: &str) -> Vec<TaskCheck> {
     commands::read_commands(row)
         .iter()
@@ -81,7 +82,7 @@ pub(crate) fn read_row_checks(row: &str) -> Vec<TaskCheck> {
         .collect()
 }
 
-/// Adds a file; one that is named more than once is changed where one of its mentions says so.
+/// A file with several mentions is changed where one of them says so.
 fn add_file(files: &mut Vec<FileUse>, file: FileUse) {
     let Some(known) = files.iter_mut().find(|known| known.path == file.path) else {
         if files.len() < MAX_FINDINGS {
@@ -105,7 +106,7 @@ fn mark_short_names(files: &mut [FileUse]) {
     }
 }
 
-/// The words before a byte, from the last one back, in small letters and without signs around them.
+/// Words before a byte, from the last one back, in lower case and without signs.
 fn words_before(text: &str, byte: usize) -> impl Iterator<Item = String> {
     let before = text.get(..byte).unwrap_or_default();
     let words = before
@@ -117,17 +118,17 @@ fn words_before(text: &str, byte: usize) -> impl Iterator<Item = String> {
     })
 }
 
-/// Purpose of a task, by its first word.
+/// By the first word of a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum TaskVerb {
     Create,
     Change,
     Delete,
-    /// A look at something.
+    /// Looks at something.
     Inspect,
-    /// A condition that may hold already.
+    /// States a condition that may hold already.
     Ensure,
-    /// A run or a test of existing code.
+    /// Runs or tests existing code.
     Run,
     Unknown,
 }

@@ -1,7 +1,4 @@
-//! Purpose of a plan's commands, and scripts in parts.
-//!
-//! A plan has commands that prove something, and others that prepare something, start a server or commit. Only those
-//! that prove something are checks.
+//! Scripts in parts, and commands that prove something: others prepare, serve or commit, and are no checks.
 
 use omo_core::shell::is_assignment;
 use omo_core::shell::programs::{Role, has_role};
@@ -9,7 +6,7 @@ use omo_core::shell::programs::{Role, has_role};
 use super::programs::{does_more_than_look, is_program, proves_something};
 use crate::command_concern::{Effect, effect, program_part};
 
-/// `true` where a text begins with the name of a program, or with the path of a script.
+/// Begins with the name of a program, or with the path of a script.
 pub(crate) fn names_program(text: &str) -> bool {
     let command = program_part(text);
     let first = first_word(command);
@@ -24,7 +21,7 @@ pub(crate) fn names_program(text: &str) -> bool {
     is_script || is_path || is_program(without_bin_folder(first))
 }
 
-/// The name of a program in a folder of the project's own programs: `vendor/bin/phpunit`.
+/// Name of a program in a folder of the project's own: `vendor/bin/phpunit`.
 pub(crate) fn without_bin_folder(program: &str) -> &str {
     let folders = [
         "bin/",
@@ -39,7 +36,7 @@ pub(crate) fn without_bin_folder(program: &str) -> &str {
         .unwrap_or(program)
 }
 
-/// `true` for a text that begins with a builtin of the shell, or with a path: anything may follow.
+/// Begins with a builtin of the shell, or with a path: anything may follow.
 pub(crate) fn begins_as_script(text: &str) -> bool {
     has_role(first_word(program_part(text)), Role::ScriptStart)
 }
@@ -48,12 +45,12 @@ fn first_word(text: &str) -> &str {
     text.split_whitespace().next().unwrap_or_default()
 }
 
-/// `true` for a command that prepares or changes something, so that it is no check.
+/// Prepares or changes something, and is no check.
 pub(crate) fn does_not_prove(command: &str) -> bool {
     !proves_something(command) || does_more_than_look(command)
 }
 
-/// `true` for a row that only names the place of the next command.
+/// Only names the place of the next command.
 fn is_context(row: &str) -> bool {
     has_role(first_word(row), Role::Context) || first_word(row) == row && is_assignment(row)
 }
@@ -61,18 +58,13 @@ fn is_context(row: &str) -> bool {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ScriptCommands {
     pub checks: Vec<String>,
-    /// Other commands, but for those that only name a place.
+    /// Without commands that only name a place.
     pub unused: Vec<String>,
 }
 
-/// Takes a script apart. Its proving commands are one for each line where every line stands for itself, or one for all
-/// of them where a line needs an earlier one.
+/// Proving commands: one a line where every line stands for itself, or all as one where a line needs an earlier one.
 pub(crate) fn read_script(script: &str) -> ScriptCommands {
-    let only = |checks: Vec<String>| ScriptCommands {
-        checks,
-        unused: Vec::new(),
-    };
-    // A commit comes last: the lines behind it are its message.
+    // Lines behind a commit are its message.
     let lines: Vec<&str> = join_continued(script)
         .into_iter()
         .take_while(|line| !is_commit(line))
@@ -86,7 +78,10 @@ pub(crate) fn read_script(script: &str) -> ScriptCommands {
         let mut rows = rows.skip_while(|row| is_context(row) && !proves_something(row));
         let proves = rows.next().is_some_and(proves_something);
         return if proves {
-            only(vec![whole])
+            ScriptCommands {
+                checks: vec![whole],
+                unused: Vec::new(),
+            }
         } else {
             ScriptCommands {
                 checks: Vec::new(),
@@ -103,7 +98,7 @@ pub(crate) fn read_script(script: &str) -> ScriptCommands {
             unused,
         };
     }
-    // `cd a && b` changes the folder for a line behind it that changes none itself.
+    // `cd a && b` changes the folder for lines behind it.
     let first = rows.iter().position(|row| is_context(row));
     let needs_context = first.is_some_and(|first| {
         rows.iter()
@@ -118,8 +113,7 @@ pub(crate) fn read_script(script: &str) -> ScriptCommands {
     ScriptCommands { checks, unused }
 }
 
-/// `true` for a row that changes the history of the repository, as the last step of a task does; a setting of git does
-/// not.
+/// Changes the history of the repository, as the last step of a task; a setting of git does not.
 pub(crate) fn is_commit(row: &str) -> bool {
     let row = row.trim();
     let is_setting = ["git remote", "git config"]
@@ -128,7 +122,7 @@ pub(crate) fn is_commit(row: &str) -> bool {
     row.starts_with("git") && !is_setting && effect(row).is_some_and(|effect| effect > Effect::Runs)
 }
 
-/// The lines of a script; one that ends with a backslash goes on in the next.
+/// A line with a backslash at its end goes on in the next.
 fn join_continued(script: &str) -> Vec<&str> {
     let mut found = Vec::new();
     let (mut start, mut end) = (0, 0);
@@ -143,7 +137,7 @@ fn join_continued(script: &str) -> Vec<&str> {
     found
 }
 
-/// `true` for a line that is a command by itself: no part of a loop, of a text over several lines, or of a quotation.
+/// A command by itself: no part of a loop, of a text over lines, or of a quotation.
 fn is_whole(row: &str) -> bool {
     let first = row.split([' ', ';', '\t']).next().unwrap_or_default();
     let has_open_quote = ['"', '\'']

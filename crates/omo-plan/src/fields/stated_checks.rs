@@ -1,8 +1,7 @@
-//! Contents of a `Verify` label: commands, and the expectation of each.
+//! Commands and expectations of a `Verify` label.
 //!
-//! A command stands behind `Run:`, in a code block, or as code at the start of a line. A sentence is none. Of an
-//! expectation the exit status is taken where it is stated, and a text of the output where it is quoted; the rest is
-//! for people.
+//! A command stands behind `Run:`, in a block, or as code first on a line. A stated exit status and quoted output are held
+//! to; the rest of an expectation is for people.
 
 mod expectation;
 
@@ -18,7 +17,7 @@ use expectation::{Expectation, parse_expectation};
 
 pub use expectation::StatedOutcome;
 
-/// Languages of code blocks that hold commands.
+/// Languages of blocks with commands.
 const SHELLS: [&str; 16] = [
     "",
     "sh",
@@ -38,29 +37,23 @@ const SHELLS: [&str; 16] = [
     "ps",
 ];
 
-/// A check with the statements of the plan about it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StatedCheck {
-    /// The command with its expected exit and output.
     pub check: TaskCheck,
-    /// Stated end.
     pub stated_outcome: StatedOutcome,
-    /// `true` for an expectation in words that nothing is held to.
+    /// Its expectation in words binds nothing.
     pub is_expected_in_prose: bool,
-    /// `true` for a command that reads like a sentence.
+    /// Reads like a sentence.
     pub is_prose: bool,
-    /// Bytes of the line, or of the code block, of the command.
+    /// Line, or code block, of the command.
     pub span: Range<usize>,
 }
 
-/// Purpose of a line, or of the next line or block where a label stands alone on its line.
+/// Of a line, or of the next one behind a lone label.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LinePurpose {
-    /// Any other text.
     Other,
-    /// A command.
     Command,
-    /// An expectation of the command before.
     Expectation,
 }
 
@@ -76,7 +69,6 @@ impl StatedCheck {
     }
 }
 
-/// Reads the checks of the value of a `Verify` label.
 pub(crate) fn read_checks(
     document: &MarkdownDocument<'_>,
     value: Range<usize>,
@@ -123,8 +115,7 @@ pub(crate) fn read_checks(
     found
 }
 
-/// The word of a line's purpose, up to behind its colon or to the code behind it: `Expected output:`, `**Run:** …`,
-/// `Run from the root: …`, and `Run` before code.
+/// Purpose with its colon, or before code: `Expected output:`, `**Run:** …`, `Run from the root: …`.
 static KEYWORD: Pattern = Pattern::new(
     r"^[*_]*(?:({run})|(?:{expected}))(?:(?:[^A-Za-z`:：][^`:：]{0,38})?[:：][:：*_ \t]*|[*_ ]*(`))",
 );
@@ -163,7 +154,7 @@ fn read_block(
     );
 }
 
-/// The output in a block as an expectation. More than one line of it is rarely the same twice: it is for people.
+/// Output as an expectation; several lines, which are rarely the same twice, are for people.
 pub(crate) fn quote_output(text: &str) -> String {
     if text.is_empty() || text.contains('\n') {
         text.to_owned()
@@ -197,8 +188,9 @@ pub(crate) fn read_shell_block(
     } else {
         prompted
     };
-    let is_comment = |row: &&str| row.trim().is_empty() || row.trim_start().starts_with('#');
-    let mut commands = rows.iter().filter(|row| !is_comment(row));
+    let mut commands = rows
+        .iter()
+        .filter(|row| !(row.trim().is_empty() || row.trim_start().starts_with('#')));
     match (commands.next(), commands.next()) {
         (None, _) => None,
         (Some(only), None) => Some((*only).to_owned()),
@@ -206,8 +198,7 @@ pub(crate) fn read_shell_block(
     }
 }
 
-/// The checks of a line, several joined by `and`, `then` or a comma. Without a keyword (`is_said`) a command has to
-/// look like one.
+/// Checks joined by `and`, `then` or a comma. Without a keyword (`is_said`) a command has to look like one.
 fn read_commands(text: &str, span: &Range<usize>, is_said: bool) -> Vec<StatedCheck> {
     let (command, rest) = match split_code_span(text) {
         Some((code, rest)) => (code.trim(), rest.trim()),
@@ -313,7 +304,6 @@ pub(crate) fn split_code_span(text: &str) -> Option<(&str, &str)> {
     }
 }
 
-/// `true` where a command reads like a sentence.
 pub(crate) fn reads_like_prose(text: &str) -> bool {
     const SMALL: [&str; 18] = [
         "the", "a", "an", "is", "are", "should", "that", "with", "and", "to", "of", "it", "all",
@@ -335,7 +325,7 @@ pub(crate) fn reads_like_prose(text: &str) -> bool {
     is_foreign || (words.len() > 2 && (is_capital || (small >= 2 && !has_signs)))
 }
 
-/// `true` for a text without code around it that is likely a command: not a sentence, not one word.
+/// Likely a command without code around it: not a sentence, not one word.
 fn looks_like_command(text: &str) -> bool {
     let words = text.split_whitespace().count();
     let is_start =
@@ -352,7 +342,7 @@ static SAID: Pattern = Pattern::new(
     r"\s+(?i-u:(?:should |must )?(?:passe?s?|succeeds?|completes|exits 0)|is green)\.?$",
 );
 
-/// A command that is no code, without the words of the sentence that it stands in: `run npm test`, `npm test passes`.
+/// Without the words of a sentence: `run npm test`, `npm test passes`.
 fn without_sentence(text: &str) -> &str {
     let text = SAID.around(text).map_or(text, |(command, _)| command);
     text.strip_prefix("run ")

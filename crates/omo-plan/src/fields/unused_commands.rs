@@ -1,6 +1,4 @@
-//! Commands of a text that are run or verified with, and are no checks, each with its problem.
-//!
-//! A reader takes the commands that judge the work. The others are named, since an author may count on them.
+//! Commands of a text that are run or verified with and are no checks: they are named, since an author may count on them.
 
 use super::prose::NEGATES;
 use super::shell_commands::{begins_as_script, does_not_prove, is_commit, names_program};
@@ -17,12 +15,11 @@ static RUN: Pattern = Pattern::new(
 );
 static VERIFY: Pattern =
     Pattern::new(r"\b(?i-u:run|verify|validate|check|test|execute|ensure|confirm)\b[^`]*$");
-/// Words that join code to the code before it.
+/// Joins code to the code before it.
 static JOINS: Pattern = Pattern::new(r"^[\s,;/&+]*(?:(?i-u:and|or|then|und|dann)[\s,]*)*$");
 /// Form of a program's name.
 static PROGRAM: Pattern = Pattern::new(r"^[A-Za-z_.~/][\w./~-]*(?:\s|$)");
 
-/// The commands of a text that cannot be a check, each with the reason.
 pub(crate) fn unused_commands(text: &str) -> Vec<(String, CommandConcern)> {
     let rows = text
         .lines()
@@ -58,23 +55,20 @@ pub(crate) fn unused_commands(text: &str) -> Vec<(String, CommandConcern)> {
     found
 }
 
-/// Statement of a sentence about its code.
+/// About the code in a sentence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Said {
-    /// A mere name.
     Nothing,
-    /// A verification.
     Verify,
-    /// A run.
     Run,
 }
 
-/// Reason why code of a sentence is no check; `None` where it may be one, or is no command.
+/// `None` for code that may be a check, or is no command.
 fn command_concern(command: &str, said: Said) -> Option<CommandConcern> {
     let is_known = names_program(command);
     match said {
         Said::Nothing => None,
-        // `Verify the file`: one word may be what is verified.
+        // `Verify the file`: one word may be the subject.
         Said::Verify if !is_known || !command.contains(char::is_whitespace) => None,
         Said::Verify | Said::Run => {
             let concern = unused_concern(command);
@@ -84,7 +78,7 @@ fn command_concern(command: &str, said: Said) -> Option<CommandConcern> {
     }
 }
 
-/// A named check that was not usable; of the whole plan without a task.
+/// `None` stands for the whole plan.
 pub(crate) fn refused_check(task: Option<&str>, command: &str) -> RefusedCheck {
     let concern = unused_concern(command).unwrap_or(CommandConcern::Prepares);
     RefusedCheck {
@@ -94,7 +88,7 @@ pub(crate) fn refused_check(task: Option<&str>, command: &str) -> RefusedCheck {
     }
 }
 
-/// Reason why a named check is none; `None` where it may be one.
+/// `None` for a possible check.
 fn unused_concern(command: &str) -> Option<CommandConcern> {
     find_concern(command).or_else(|| does_not_prove(command).then_some(CommandConcern::Prepares))
 }

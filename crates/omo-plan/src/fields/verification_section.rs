@@ -1,4 +1,4 @@
-//! Section of a plan about the verification of the whole.
+//! Section about the verification of the whole plan.
 
 use omo_core::check::task_check::TaskCheck;
 
@@ -10,7 +10,6 @@ use crate::document::{MarkdownDocument, line_ranges};
 use crate::model::{Plan, RefusedCheck};
 use crate::pattern::Pattern;
 
-/// Titles of such a section, such as `Verification`.
 static TITLE: Pattern = Pattern::new(
     r"^[^\p{L}]*(?i-u:(?:(?:final|overall|full|end-to-end|plan)\s+)?(?:verification|validation|how to verify)(?:\s+(?:steps|checks|commands|plan))?)[\s:*]*$",
 );
@@ -18,7 +17,7 @@ const MAX_CHECKS: usize = 50;
 const MAX_SECTIONS: usize = 20;
 const MAX_ROWS: usize = 1_000;
 
-/// Commands below a heading such as `## Verification` without a task below it.
+/// Commands below a heading such as `## Verification` that has no task below it.
 pub(crate) fn read_verification_section(document: &MarkdownDocument<'_>, plan: &mut Plan) {
     let Plan {
         tasks,
@@ -30,16 +29,14 @@ pub(crate) fn read_verification_section(document: &MarkdownDocument<'_>, plan: &
     for (heading, section) in document.headings.iter().zip(document.section_ranges()) {
         let lines = document.line_number(section.start)
             ..=document.line_number(section.end.saturating_sub(1));
-        let has_task = || tasks.iter().any(|task| lines.contains(&task.lines[0]));
-        let is_of_task = || {
-            tasks
-                .iter()
-                .any(|task| task.lines[0] <= *lines.start() && *lines.start() <= task.lines[1])
-        };
         if sections >= MAX_SECTIONS {
             break;
         }
-        if heading.level > 2 || !TITLE.is_match(heading.text) || has_task() || is_of_task() {
+        let is_about_task = tasks.iter().any(|task| {
+            let [first, last] = task.lines;
+            lines.contains(&first) || first <= *lines.start() && *lines.start() <= last
+        });
+        if heading.level > 2 || !TITLE.is_match(heading.text) || is_about_task {
             continue;
         }
         sections += 1;

@@ -4,63 +4,56 @@ use omo_core::check::task_check::TaskCheck;
 use omo_core::plan_models::PlanModels;
 use serde::{Deserialize, Serialize};
 
-/// Policy of a run of a plan.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[expect(
     clippy::struct_excessive_bools,
     reason = "each is a rule that stands alone, by its name in the ledger"
 )]
 pub struct RunPolicy {
-    /// Effect of a failed task on the run.
     pub on_task_fail: OnTaskFail,
-    /// Unit of parallel work.
     pub parallel: Parallelism,
-    /// Maximum parallel tasks; `0` for no limit.
+    /// `0` for no limit.
     pub max_workers: u32,
-    /// Maximum rounds over the whole plan.
+    /// Over the whole plan.
     pub max_rounds: u32,
-    /// Tasks in a batch.
     pub batch_size: u32,
-    /// `true` where every task needs a Task Contract.
+    /// Every task needs a Task Contract.
     pub requires_contracts: bool,
     /// Direct dependents that make a task a hub.
     pub hub_dependents: u32,
-    /// `true` to end without a verification of the whole.
+    /// Ends without a verification of the whole.
     #[serde(default)]
     pub skips_verification: bool,
-    /// `true` where an unproved task lets its dependents begin. It is never shown as passed.
+    /// Unproved tasks let dependents begin; they are never shown as passed.
     #[serde(default)]
     pub unproved_continues: bool,
-    /// `true` where a plan with an unproved task is not run.
+    /// A plan with an unproved task is not run.
     #[serde(default)]
     pub requires_checks: bool,
-    /// Time of the review of unproved work.
+    /// Of unproved work.
     #[serde(default)]
     pub review: ReviewTime,
-    /// Checks of the whole that the user added.
+    /// Checks of the whole from the user.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub added_checks: Vec<TaskCheck>,
-    /// Models of agents that the user named.
+    /// Models of agents from the user.
     #[serde(default)]
     pub models: PlanModels,
 }
 
-/// Time of a review of unproved work.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ReviewTime {
-    /// Behind each such task.
+    /// Behind each unproved task.
     Tasks,
-    /// Behind each wave or batch with such a task.
+    /// Behind each wave or batch with an unproved task.
     Waves,
     /// Once, behind all tasks.
     #[default]
     End,
-    /// Never.
     Never,
 }
 
-/// Effect of a failed task on a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OnTaskFail {
@@ -68,19 +61,16 @@ pub enum OnTaskFail {
     Continue,
     /// Nothing more is begun.
     Stop,
-    /// The rest goes on, and then the failed ones once more.
+    /// The rest goes on, then the failed ones once more.
     NextRound,
 }
 
-/// Unit of parallel work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Parallelism {
-    /// One task after the other.
     None,
-    /// Groups, each in a work tree of its own.
+    /// In work trees of their own.
     Groups,
-    /// Single tasks.
     Tasks,
 }
 

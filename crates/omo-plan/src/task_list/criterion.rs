@@ -6,8 +6,7 @@ use crate::fields::stated_checks::split_code_span;
 
 const COMMAND_WORDS: [&str; 3] = ["run", "cmd", "command"];
 
-/// The command that a whole criterion is: code alone, or the text behind `Run:`. A command within a sentence is none:
-/// the sentence does not say that the command decides.
+/// Code alone, or the text behind `Run:`. A command within a sentence does not decide.
 pub(super) fn parse_criterion_command(criterion: &str) -> Option<TaskCheck> {
     let text = criterion.trim();
     let command = match (sole_code(text), text.split_once(':')) {
@@ -29,13 +28,13 @@ pub(super) fn parse_criterion_command(criterion: &str) -> Option<TaskCheck> {
     check.invalid_reason().is_none().then_some(check)
 }
 
-/// `true` for a text that begins as a command without backticks does.
+/// Begins as a command without backticks.
 pub(super) fn begins_with_command_word(text: &str) -> bool {
     text.split_once(':')
         .is_some_and(|(word, _)| COMMAND_WORDS.contains(&word.trim().to_ascii_lowercase().as_str()))
 }
 
-/// A command as a criterion that is judged and not run.
+/// Criterion that is judged and not run.
 pub fn criterion_text(check: &TaskCheck) -> String {
     format!("`{}`", check.command)
 }

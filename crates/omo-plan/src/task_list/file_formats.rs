@@ -1,7 +1,5 @@
-//! Files of a task list.
-//!
-//! Both generations of programs that use them are read: numbers that became texts on a command line, both words for a
-//! task that was not begun, both names of its dependencies. Fields that no rule reads are kept.
+//! Files of a task list, of both generations of programs: numbers as texts, two words for a task that was not begun, two
+//! names of its dependencies. Other fields are kept.
 
 use std::fmt;
 
@@ -15,66 +13,53 @@ pub(super) const MAX_ROUNDS: u32 = 5;
 /// `session.json`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TaskListFile {
-    /// Version of the format.
     #[serde(default = "version")]
     pub version: String,
-    /// Id of the session; empty where only its folder says so.
+    /// Empty where only the folder says it.
     #[serde(default)]
     pub session_id: String,
-    /// Working folder.
     #[serde(default)]
     pub working_dir: String,
-    /// Original folder, where a work tree was made.
+    /// Folder before a work tree was made.
     #[serde(default)]
     pub original_dir: Option<String>,
-    /// Goal of the session.
     #[serde(default)]
     pub goal: String,
-    /// Goal in a few words, fit for a name.
+    /// In a few words, fit for a name.
     #[serde(default)]
     pub goal_brief: String,
-    /// Amount of planning.
     #[serde(default)]
     pub planning_tier: String,
-    /// Start in RFC 3339.
     #[serde(default)]
     pub started_at: String,
-    /// Last change in RFC 3339.
     #[serde(default)]
     pub updated_at: String,
-    /// Phase of the session.
     pub phase: TaskListPhase,
-    /// Stage of the exploration.
     #[serde(default)]
     pub exploration_stage: String,
-    /// Current round, from 1.
+    /// From 1.
     #[serde(default = "one", deserialize_with = "number")]
     pub iteration: u32,
-    /// Design of the session.
     #[serde(default)]
     pub plan: TaskListDesign,
-    /// Settings of the session.
     #[serde(default)]
     pub options: TaskListSettings,
-    /// Work tree of the session.
     #[serde(default)]
     pub worktree: Value,
-    /// `true` after a verifier's approval.
+    /// A verifier approved.
     #[serde(default)]
     pub verifier_passed: bool,
-    /// `true` once the documentation is written.
+    /// The documentation is written.
     #[serde(default)]
     pub documenter_completed: bool,
-    /// Cancellation in RFC 3339.
+    /// RFC 3339.
     #[serde(default)]
     pub cancelled_at: Option<String>,
-    /// Other fields.
     #[serde(flatten)]
     pub extra: Map<String, Value>,
 }
 
 impl TaskListFile {
-    /// A new session.
     pub fn new(session_id: String, working_dir: String, goal: String, started_at: String) -> Self {
         Self {
             version: version(),
@@ -100,36 +85,30 @@ impl TaskListFile {
     }
 }
 
-/// Design of a session.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TaskListDesign {
-    /// Approval in RFC 3339.
+    /// RFC 3339.
     #[serde(default)]
     pub approved_at: Option<String>,
-    /// File of the design.
     #[serde(default)]
     pub design_doc: Option<String>,
-    /// Other fields.
     #[serde(flatten)]
     pub extra: Map<String, Value>,
 }
 
-/// Settings of a session.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TaskListSettings {
-    /// Maximum parallel workers; `0` for no limit.
+    /// `0` for no limit.
     #[serde(default, deserialize_with = "number")]
     pub max_workers: u32,
-    /// Maximum rounds.
     #[serde(default = "max_iterations", deserialize_with = "number")]
     pub max_iterations: u32,
-    /// `true` to end with the plan.
+    /// Ends with the plan.
     #[serde(default)]
     pub plan_only: bool,
-    /// `true` to ask nothing.
+    /// Asks nothing.
     #[serde(default)]
     pub auto_mode: bool,
-    /// Other fields.
     #[serde(flatten)]
     pub extra: Map<String, Value>,
 }
@@ -146,33 +125,26 @@ impl Default for TaskListSettings {
     }
 }
 
-/// Phase of a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum TaskListPhase {
-    /// Tasks are being found.
     Planning,
     /// Tasks exist, and none was begun.
     PlanningComplete,
-    /// Tasks are worked on.
     Execution,
-    /// Work is being verified.
     Verification,
-    /// Work is being documented.
     Documentation,
-    /// Everything is done.
     Complete,
-    /// Cancelled by the user.
     Cancelled,
     /// Unfinished after the last round.
     Failed,
-    /// Another word of the programs that write the file.
+    /// Any other word.
     #[serde(rename = "unknown")]
     Unknown,
 }
 
 impl TaskListPhase {
-    /// Phases that can be asked for.
+    /// Can be asked for.
     pub const ALL: [Self; 8] = [
         Self::Planning,
         Self::PlanningComplete,
@@ -184,7 +156,7 @@ impl TaskListPhase {
         Self::Failed,
     ];
 
-    /// Word in the file and for people.
+    /// For the file and for people.
     pub fn word(self) -> &'static str {
         match self {
             Self::Planning => "PLANNING",
@@ -199,7 +171,7 @@ impl TaskListPhase {
         }
     }
 
-    /// `true` where nothing more happens by itself.
+    /// Nothing more happens by itself.
     pub fn is_over(self) -> bool {
         matches!(self, Self::Complete | Self::Cancelled | Self::Failed)
     }
@@ -208,52 +180,47 @@ impl TaskListPhase {
 /// `tasks/<id>.json`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TaskFile {
-    /// A whole number, or `verify`; empty where only the file name says so.
+    /// Whole number, or `verify`; empty where only the file name says it.
     #[serde(default, deserialize_with = "id")]
     pub id: String,
-    /// Title of the task.
     #[serde(default)]
     pub subject: String,
-    /// Description of the work.
     #[serde(default)]
     pub description: String,
-    /// Difficulty of the task.
     #[serde(default)]
     pub complexity: crate::model::TaskComplexity,
-    /// Status of the task.
     #[serde(default)]
     pub status: TaskFileStatus,
-    /// Ids of tasks that have to be done before, from either name of the field.
+    /// Ids of tasks that have to be done before.
     #[serde(default, deserialize_with = "ids")]
     pub blocked_by: Vec<String>,
-    /// `blocked_by` under the name that other programs read.
+    /// `blocked_by` by the name that other programs read.
     #[serde(rename = "blockedBy", default, deserialize_with = "ids")]
     pub blocked_by_too: Vec<String>,
-    /// Criteria: commands, or sentences for the verifier.
+    /// Commands, or sentences for the verifier.
     #[serde(default)]
     pub criteria: Vec<String>,
-    /// Evidence: texts, or objects with a command and its output.
+    /// Texts, or objects with a command and its output.
     #[serde(default)]
     pub evidence: Vec<Value>,
-    /// Creation in RFC 3339.
+    /// RFC 3339.
     #[serde(default)]
     pub created_at: String,
-    /// Last change in RFC 3339.
+    /// RFC 3339.
     #[serde(default)]
     pub updated_at: String,
-    /// `tdd` or `standard`, if stated.
+    /// `tdd` or `standard`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub approach: Option<String>,
     /// Restarts after a failure.
     #[serde(default, deserialize_with = "number", skip_serializing_if = "is_zero")]
     pub retry_count: u32,
-    /// Other fields.
     #[serde(flatten)]
     pub extra: Map<String, Value>,
 }
 
 impl TaskFile {
-    /// Ids of `blocked_by` and `blocked_by_too`, each once.
+    /// `blocked_by` and `blocked_by_too`, each id once.
     pub fn dependencies(&self) -> Vec<String> {
         let mut all: Vec<String> = Vec::new();
         for id in self.blocked_by.iter().chain(&self.blocked_by_too) {
@@ -264,24 +231,21 @@ impl TaskFile {
         all
     }
 
-    /// Sets both names of the dependencies.
+    /// Sets both names.
     pub fn set_dependencies(&mut self, needs: &[String]) {
         self.blocked_by = needs.to_vec();
         self.blocked_by_too = needs.to_vec();
     }
 }
 
-/// Status of a task in its file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TaskFileStatus {
-    /// Not begun.
     #[default]
     #[serde(alias = "pending")]
     Open,
-    /// In work.
     InProgress,
-    /// Done, by its worker's word.
+    /// By its worker's word.
     Resolved,
     /// Not possible now.
     Blocked,
@@ -290,7 +254,7 @@ pub enum TaskFileStatus {
 }
 
 impl TaskFileStatus {
-    /// Word in the file and for people.
+    /// For the file and for people.
     pub fn word(self) -> &'static str {
         match self {
             Self::Open => "open",
@@ -305,23 +269,18 @@ impl TaskFileStatus {
 /// `context.json`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ContextFile {
-    /// Results of each explorer.
     #[serde(default)]
     pub explorers: Vec<ExplorerEntry>,
-    /// `true` once no explorer is at work any more.
+    /// No explorer is at work any more.
     #[serde(default)]
     pub exploration_complete: bool,
-    /// Other fields.
     #[serde(flatten)]
     pub extra: Map<String, Value>,
 }
 
-/// Results of an explorer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ExplorerEntry {
-    /// Name of the explorer.
     pub id: String,
-    /// Reported fields.
     #[serde(flatten)]
     pub said: Map<String, Value>,
 }
@@ -388,7 +347,7 @@ fn id<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
     Id::deserialize(deserializer).map(String::from)
 }
 
-/// A list of ids, or their text with commas between them.
+/// A list, or a text with commas.
 fn ids<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
     #[derive(Deserialize)]
     #[serde(untagged)]

@@ -1,15 +1,13 @@
-//! The folder of a task list, read from the names and bytes of its files.
+//! `TaskList`: a folder, read from names and bytes of its files.
 
 use crate::model::Plan;
 use crate::task_list::rules::parse_task_id;
 use crate::task_list::{TaskFile, TaskListFile, task_list_plan};
 
-/// A session with its tasks, which is a plan.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TaskList {
-    /// Id of the session: the name of its folder.
+    /// Name of the folder.
     pub id: String,
-    /// Path of the folder.
     pub folder: String,
     /// `session.json`.
     pub file: TaskListFile,
@@ -18,7 +16,7 @@ pub struct TaskList {
 }
 
 impl TaskList {
-    /// The plan, with a verification behind its tasks unless that is skipped.
+    /// A verification stands behind its tasks unless it is skipped.
     pub fn plan(&self, skips_verification: bool) -> Plan {
         let skips =
             skips_verification || self.file.options.extra.get("skip_verify") == Some(&true.into());
@@ -26,11 +24,11 @@ impl TaskList {
     }
 }
 
-/// The session in the `session.json` of the folder `id`.
+/// `session.json` of the folder `id`.
 ///
 /// # Errors
 ///
-/// The bytes are not JSON of a session.
+/// No JSON of a session.
 pub fn read_session(id: &str, bytes: &[u8]) -> Result<TaskListFile, String> {
     let mut session: TaskListFile =
         serde_json::from_slice(bytes).map_err(|error| error.to_string())?;
@@ -40,18 +38,18 @@ pub fn read_session(id: &str, bytes: &[u8]) -> Result<TaskListFile, String> {
     Ok(session)
 }
 
-/// Name of a task's file, such as `2.json`; `None` for an invalid id.
+/// Such as `2.json`; `None` for an invalid id.
 pub fn task_file_name(id: &str) -> Option<String> {
     parse_task_id(id)
         .filter(|known| known == id)
         .map(|id| format!("{id}.json"))
 }
 
-/// The task in the file of this id.
+/// Task in the file of this id.
 ///
 /// # Errors
 ///
-/// The bytes are not JSON of a task, or of another one.
+/// No JSON of a task, or that of another one.
 pub fn read_task(id: &str, bytes: &[u8]) -> Result<TaskFile, String> {
     let task: TaskFile = serde_json::from_slice(bytes).map_err(|error| error.to_string())?;
     if !task.id.is_empty() && parse_task_id(&task.id).as_deref() != Some(id) {

@@ -1,4 +1,4 @@
-//! A task list as a plan: its tasks, their problems, and earlier work.
+//! A task list as a `Plan`.
 
 use std::collections::BTreeMap;
 
@@ -18,8 +18,7 @@ const AS_DESCRIBED: &str = "what it says is done";
 const AS_A_WHOLE: &str = "the goal is reached, and what each task is judged by is so";
 const MAX_TITLE: usize = 120;
 
-/// The plan of a session: its tasks, and behind them the verification, unless that is skipped. `folder` is the
-/// session's own, as given.
+/// Tasks, and behind them the verification unless it is skipped. `folder` is the session's, as given.
 pub fn task_list_plan(
     session: &TaskListFile,
     tasks: &[TaskFile],
@@ -38,10 +37,10 @@ pub fn task_list_plan(
         .collect();
     let mut units: Vec<Task> = sorted.iter().map(|task| task_from_file(task)).collect();
     for unit in &mut units {
-        // `02` and `2` are one task: from here on it has one name.
+        // `02` and `2` are one task, with one name from here on.
         for id in &mut unit.deps {
-            if let Some(known) = by_name.get(validate::canonical_id(id)) {
-                (*known).clone_into(id);
+            if let Some(name) = by_name.get(validate::canonical_id(id)) {
+                (*name).clone_into(id);
             }
         }
     }
@@ -49,13 +48,13 @@ pub fn task_list_plan(
     let mut final_checks =
         without_duplicates(units.iter().flat_map(|unit| unit.checks.iter().cloned()));
     if !skips_verification {
-        let own = tasks.iter().find(|task| task.id == VERIFY_TASK_ID);
+        let verification = tasks.iter().find(|task| task.id == VERIFY_TASK_ID);
         final_checks = without_duplicates(
             final_checks
                 .into_iter()
-                .chain(own.into_iter().flat_map(criterion_checks)),
+                .chain(verification.into_iter().flat_map(criterion_checks)),
         );
-        units.push(verification_task(own, &units));
+        units.push(verification_task(verification, &units));
     }
     let count = u32::try_from(units.len()).unwrap_or(u32::MAX);
     let bytes = units.iter().map(|unit| unit.body.len() as u64).sum();
@@ -81,7 +80,7 @@ pub fn task_list_plan(
     }
 }
 
-/// A [`Task`] of a file: commands among the criteria are its checks, the verifier judges the others.
+/// Commands among the criteria are checks; the verifier judges the others.
 pub fn task_from_file(task: &TaskFile) -> Task {
     let is_verification = task.id == VERIFY_TASK_ID;
     let body = task_body(task);
@@ -130,13 +129,13 @@ pub fn task_from_file(task: &TaskFile) -> Task {
             task.complexity
         },
         model: is_verification.then(|| "opus".to_owned()),
-        // The digest covers the definition, not the wording of the body.
+        // Covers the definition, not the wording of the body.
         body_sha256: definition_digest(task),
         ..Task::new(task.id.clone(), title).with_body(body, lines)
     }
 }
 
-/// SHA-256 of the definitions of all tasks.
+/// SHA-256 of all definitions.
 pub fn tasks_digest(tasks: &[Task]) -> String {
     let lines: Vec<String> = tasks
         .iter()
@@ -145,7 +144,7 @@ pub fn tasks_digest(tasks: &[Task]) -> String {
     sha256_hex(lines.concat().as_bytes())
 }
 
-/// The verification of a session, behind all tasks: in the words of its own file, where there is one.
+/// Stands behind all tasks, in the words of its own file, if there is one.
 fn verification_task(own: Option<&TaskFile>, tasks: &[Task]) -> Task {
     let mut verification = own.map_or_else(
         || Task {
@@ -164,7 +163,7 @@ fn verification_task(own: Option<&TaskFile>, tasks: &[Task]) -> Task {
     verification
 }
 
-/// One batch of all tasks: a session knows waves and no stops.
+/// One batch: a session knows waves and no stops.
 fn group_of_all(tasks: &[Task]) -> TaskGroup {
     TaskGroup {
         id: "tasks".to_owned(),
@@ -221,7 +220,7 @@ fn test_file(task: &TaskFile) -> Option<&str> {
         .and_then(serde_json::Value::as_str)
 }
 
-/// A task's text for its worker, without its criteria: those are shown apart, by who decides them.
+/// Text for the worker, without criteria, which are shown apart.
 fn task_body(task: &TaskFile) -> String {
     let mut parts = vec![format!("# {}: {}", task.id, task.subject)];
     if !task.description.is_empty() && task.description != task.subject {
@@ -236,9 +235,9 @@ fn task_body(task: &TaskFile) -> String {
     format!("{}\n", parts.join("\n\n"))
 }
 
-/// SHA-256 of a task's definition, without its status and its evidence.
+/// Without status and evidence.
 fn definition_digest(task: &TaskFile) -> String {
-    let said = serde_json::json!([
+    let definition = serde_json::json!([
         task.id,
         task.subject,
         task.description,
@@ -249,5 +248,5 @@ fn definition_digest(task: &TaskFile) -> String {
         test_file(task),
         named_files(task),
     ]);
-    sha256_hex(said.to_string().as_bytes())
+    sha256_hex(definition.to_string().as_bytes())
 }

@@ -1,7 +1,4 @@
-//! Changes of a task list by each verb, and their refusals.
-//!
-//! Every rule takes the contents of the files and returns the new contents, or a refusal. Nothing is read or written
-//! here, so a refusal has changed nothing.
+//! Changes of a task list by each verb, from file contents to new contents, or a refusal that has changed nothing.
 
 mod creation;
 mod criteria;

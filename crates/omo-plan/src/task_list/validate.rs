@@ -1,4 +1,4 @@
-//! Problems of the tasks of a session.
+//! Problems of a session's tasks.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,7 +12,7 @@ use crate::id::is_id;
 use crate::model::{MAX_PLAN_TASKS, Task};
 use crate::task_graph;
 
-/// Identity of a task: `02` and `2` are one number.
+/// `02` and `2` are one task.
 pub(super) fn canonical_id(id: &str) -> &str {
     match id.trim_start_matches('0') {
         "" => id,
@@ -21,7 +21,7 @@ pub(super) fn canonical_id(id: &str) -> &str {
     }
 }
 
-/// Problems of these tasks, which do not include the verification.
+/// Without the verification.
 pub(super) fn validate_tasks(tasks: &[&TaskFile]) -> Vec<Diagnostic> {
     if tasks.is_empty() {
         return vec![task_diagnostic(
@@ -127,10 +127,14 @@ pub(super) fn find_cycle(tasks: &[&TaskFile]) -> Option<Diagnostic> {
         .enumerate()
         .map(|(place, task)| (canonical_id(&task.id), place))
         .collect();
-    let place_of = |id: &String| places.get(canonical_id(id)).copied();
     let needs: Vec<Vec<usize>> = tasks
         .iter()
-        .map(|task| task.dependencies().iter().filter_map(place_of).collect())
+        .map(|task| {
+            task.dependencies()
+                .iter()
+                .filter_map(|id| places.get(canonical_id(id)).copied())
+                .collect()
+        })
         .collect();
     let circle = task_graph::order_by_needs(&needs).err()?;
     let members: Vec<&TaskFile> = circle

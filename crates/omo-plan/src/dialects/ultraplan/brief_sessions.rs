@@ -1,7 +1,6 @@
-//! Sessions that a strategy writes without a heading for each: as rows of a table, items of a list, or lines.
+//! Sessions of a strategy without headings: rows of a table, items of a list, or lines.
 //!
-//! They are read only where nothing about them is ambiguous: each is named once, with existing steps, and all steps
-//! belong to one of them.
+//! Read only if unambiguous: each is named once, with existing steps, and all steps belong to one of them.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -16,7 +15,7 @@ use crate::pattern::Pattern;
 
 const MAX_LINE_BYTES: usize = 4_096;
 
-/// `Session 1: …`, `Session 2 (Wave 1) — …`, or `Wave 1: …`; the numbers, and the text behind the colon.
+/// `Session 1: …`, `Session 2 (Wave 1) — …`, or `Wave 1: …`: the numbers, and the text behind the colon.
 static NAMED: Pattern = Pattern::new(
     r"^(?i-u:(session|wave|batch))\s+([0-9]{1,6})\s*(?:[(\[]\s*(?i-u:wave)\s+([0-9]{1,6})\s*[)\]])?\s*(?::|—|–|\s-\s|→|->)\s*(?:[(\[]\s*(?i-u:wave)\s+([0-9]{1,6})\s*[)\]]\s*:?)?\s*",
 );
@@ -24,7 +23,7 @@ static STEPS: Pattern = Pattern::new(
     r"^(?i-u:steps?)\s*:?\s+([0-9][0-9,\s–-]*(?:(?i-u:and|to|&)\s*(?:(?i-u:steps?)\s*)?[0-9][0-9,\s–-]*)*)[,;.]?\s*(?:[(\[—–-]*\s*(?i-u:wave)\s+([0-9]{1,6})[)\]]*[,;.]?)?\s*(?:[(\[—–-]*\s*(?i-u:depends\s+on|after|needs)\s+((?i-u:sessions?)\s+[0-9][0-9,\s]*(?:(?i-u:and)\s+[0-9]+)?)[)\]]*)?\s*\.?\s*$",
 );
 
-/// The sessions of a part of a document, where it clearly names them. `steps` are the numbers of the plan's steps.
+/// `steps` are the numbers of the plan's steps.
 pub(super) fn read(
     document: &MarkdownDocument<'_>,
     part: Range<usize>,
@@ -75,7 +74,7 @@ struct BriefReader {
 }
 
 impl BriefReader {
-    /// Reads a line; `None` for a name that cannot be read.
+    /// `None` for a name that cannot be read.
     fn read_line(&mut self, row: &str, line: Range<usize>) -> Option<()> {
         if row.trim_start().starts_with('|') {
             return self.read_row(row, line);
@@ -87,16 +86,12 @@ impl BriefReader {
             return (!super::strategy::names_session(&plain)).then_some(());
         };
         let number = number.parse().ok()?;
-        let list = |numbers: Vec<u64>| NumberList {
-            numbers,
-            span: line.clone(),
-        };
         if !word.eq_ignore_ascii_case("session") {
             let sessions = parse_numbers(rest, &SESSION_WORDS, MAX_PLAN_TASKS).ok();
             let sessions = sessions.filter(|_| rest.trim_start().starts_with(['S', 's']))?;
             self.wave_lines.push(WaveLine {
                 wave: number,
-                sessions: list(sessions),
+                sessions: number_list(sessions, &line),
             });
             return Some(());
         }
@@ -112,7 +107,12 @@ impl BriefReader {
             .into_iter()
             .find(|wave| !wave.is_empty());
         let wave = wave.map(str::parse).transpose().ok()?;
-        self.add(number, list(steps), wave, list(deps));
+        self.add(
+            number,
+            number_list(steps, &line),
+            wave,
+            number_list(deps, &line),
+        );
         Some(())
     }
 
@@ -130,31 +130,26 @@ impl BriefReader {
         }
         let Some(columns) = self.columns else {
             let names: Vec<String> = cells.iter().map(|cell| normalize_key(cell)).collect();
-            let place =
-                |known: &[&str]| names.iter().position(|name| known.contains(&name.as_str()));
             self.columns = Some(TableColumns {
-                session: place(&["session", "#", "no.", "session #"])?,
-                steps: place(&["steps", "step"])?,
-                wave: place(&["wave", "batch"]),
-                deps: place(&["depends on", "dependencies", "needs", "after"]),
+                session: column(&names, &["session", "#", "no.", "session #"])?,
+                steps: column(&names, &["steps", "step"])?,
+                wave: column(&names, &["wave", "batch"]),
+                deps: column(&names, &["depends on", "dependencies", "needs", "after"]),
             });
             return Some(());
         };
-        let numbers = |place: Option<usize>, words: &[&str]| match place {
-            Some(place) => parse_numbers(cells.get(place)?, words, MAX_PLAN_TASKS).ok(),
-            None => Some(Vec::new()),
-        };
-        let list = |numbers: Vec<u64>| NumberList {
-            numbers,
-            span: line.clone(),
-        };
-        let [number] = numbers(Some(columns.session), &SESSION_WORDS)?
+        let [number] = cell_numbers(&cells, Some(columns.session), &SESSION_WORDS)?
             .try_into()
             .ok()?;
-        let steps = numbers(Some(columns.steps), &["step", "steps"])?;
-        let wave = numbers(columns.wave, &["wave", "batch"])?.first().copied();
-        let deps = numbers(columns.deps, &SESSION_WORDS)?;
-        self.add(number, list(steps), wave, list(deps));
+        let steps = cell_numbers(&cells, Some(columns.steps), &["step", "steps"])?;
+        let waves = cell_numbers(&cells, columns.wave, &["wave", "batch"])?;
+        let deps = cell_numbers(&cells, columns.deps, &SESSION_WORDS)?;
+        self.add(
+            number,
+            number_list(steps, &line),
+            waves.first().copied(),
+            number_list(deps, &line),
+        );
         Some(())
     }
 
@@ -170,5 +165,25 @@ impl BriefReader {
             deps,
             fence,
         });
+    }
+}
+
+fn number_list(numbers: Vec<u64>, line: &Range<usize>) -> NumberList {
+    NumberList {
+        numbers,
+        span: line.clone(),
+    }
+}
+
+fn column(names: &[String], headings: &[&str]) -> Option<usize> {
+    names
+        .iter()
+        .position(|name| headings.contains(&name.as_str()))
+}
+
+fn cell_numbers(cells: &[String], place: Option<usize>, words: &[&str]) -> Option<Vec<u64>> {
+    match place {
+        Some(place) => parse_numbers(cells.get(place)?, words, MAX_PLAN_TASKS).ok(),
+        None => Some(Vec::new()),
     }
 }

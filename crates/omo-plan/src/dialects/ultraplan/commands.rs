@@ -1,7 +1,6 @@
-//! The commands of a `Verify:`, a `## Verification` or an `## Exit Condition`, and their expectations.
+//! Commands of `Verify:`, `## Verification` and `## Exit Condition`, and their expectations.
 //!
-//! Here a `Verify:` is a command in any form, and an expectation is a text of its output; a dev-workflow plan has
-//! labels of its own ([`crate::fields::stated_checks`]).
+//! A `Verify:` is a command in any form here; a dev-workflow plan is read by [`crate::fields::stated_checks`].
 
 use std::ops::Range;
 
@@ -27,7 +26,7 @@ const MARKS: [&str; 9] = [
     "contains ",
     "shows ",
 ];
-/// Start of an expectation behind a command without backticks, which may contain the other `MARKS`.
+/// Start of an expectation behind a command without backticks, which may hold the other `MARKS`.
 const PLAIN_MARKS: [&str; 4] = ["→", "expected:", "expected output:", "(expect"];
 pub(crate) fn read_commands(
     document: &MarkdownDocument<'_>,
@@ -48,8 +47,7 @@ pub(crate) fn read_commands(
     found
 }
 
-/// The commands of a whole section, and the items of its lists without one. Headings, and text around the lists without
-/// a command, are for people.
+/// Commands of a section, and items without one. Headings, and other text without a command, are for people.
 pub(crate) fn read_section_commands(
     document: &MarkdownDocument<'_>,
     bytes: Range<usize>,
@@ -120,8 +118,7 @@ fn read_item_commands(text: &str, found: &mut Vec<VerifyCommand>) {
     }
 }
 
-/// The items of a list, or the text as one: a line that begins no item belongs to the one before. Text behind an empty
-/// line is for people, unless it is an item or an expectation.
+/// Items, or the text as one. Text behind an empty line is for people, unless it is an item or an expectation.
 pub(crate) fn split_items(text: &str) -> Vec<String> {
     let mut items: Vec<String> = Vec::new();
     let mut is_behind_empty = false;
@@ -131,15 +128,14 @@ pub(crate) fn split_items(text: &str) -> Vec<String> {
         .filter(|line| !is_horizontal_rule(line))
     {
         let (sign, inner) = split_list_marker(line);
-        let is_expectation = || {
-            line.starts_with('→') || strip_word(inner.trim_start_matches('*'), "expected").is_some()
-        };
+        let is_expectation = line.starts_with('→')
+            || strip_word(inner.trim_start_matches('*'), "expected").is_some();
         if line.is_empty() {
             is_behind_empty = true;
             continue;
         }
         match items.last_mut() {
-            Some(_) if sign.is_none() && is_behind_empty && !is_expectation() => continue,
+            Some(_) if sign.is_none() && is_behind_empty && !is_expectation => continue,
             Some(open) if sign.is_none() => {
                 open.push(' ');
                 open.push_str(inner);
@@ -160,27 +156,23 @@ fn plain_command(command: &str) -> VerifyCommand {
     }
 }
 
-/// The commands of a block: each of its lines, or the whole block where a line goes on in the next.
+/// A command for each line, or for the whole block where a line goes on in the next.
 fn block_commands(block: &str) -> Vec<String> {
     let lines: Vec<&str> = block
         .lines()
         .filter(|line| !line.trim().is_empty())
         .collect();
-    let first_word = |line: &&str| line.split([' ', ';']).next().unwrap_or_default().to_owned();
-    let goes_on = |line: &&str| {
-        line.ends_with(['\\', '|', '{', '(', '&']) || line.contains("<<") || {
-            matches!(
-                first_word(line).as_str(),
+    let goes_on = lines.iter().map(|line| line.trim()).any(|line| {
+        let first_word = line.split([' ', ';']).next().unwrap_or_default();
+        line.ends_with(['\\', '|', '{', '(', '&'])
+            || line.contains("<<")
+            || matches!(
+                first_word,
                 "if" | "for" | "while" | "until" | "case" | "cd" | "export" | "set"
             )
-        }
-    };
-    if lines
-        .iter()
-        .map(|line| line.trim())
-        .any(|line| goes_on(&line))
-    {
-        // The block ends with the first command that fails, as if each were run by itself.
+    });
+    if goes_on {
+        // Ends with the first command that fails, as if each were run by itself.
         return vec![format!("set -e\n{}", lines.join("\n"))];
     }
     let commands = lines
@@ -192,7 +184,7 @@ fn block_commands(block: &str) -> Vec<String> {
         .collect()
 }
 
-/// The commands of one item, and the text behind them: the code before an expectation, or all code.
+/// Commands of an item, and the text behind them: the code before an expectation, or all code.
 fn item_commands(item: &str) -> (Vec<VerifyCommand>, &str) {
     let item = ["run:", "command:"]
         .iter()
@@ -200,12 +192,11 @@ fn item_commands(item: &str) -> (Vec<VerifyCommand>, &str) {
         .unwrap_or(item);
     let parts = split_inline_code(item);
     let has_code = parts.iter().any(|piece| piece.is_code);
-    let mark_at =
-        |piece: &InlinePiece| find_mark(item, piece, if has_code { &MARKS } else { &PLAIN_MARKS });
+    let marks: &[&str] = if has_code { &MARKS } else { &PLAIN_MARKS };
     let end = parts
         .iter()
         .filter(|piece| !piece.is_code)
-        .find_map(mark_at)
+        .find_map(|piece| find_mark(item, piece, marks))
         .unwrap_or(item.len());
     let (before, after) = item.split_at(end);
     let code = commands_before_mark(before);
@@ -226,8 +217,7 @@ fn item_commands(item: &str) -> (Vec<VerifyCommand>, &str) {
     (found, after)
 }
 
-/// Pieces of code that are commands: the first, and those behind it with nothing but `,` or `and` between. A file name
-/// is none beside other code.
+/// The first piece of code, and others joined to it by `,` or `and`. Beside other code a file name is no command.
 fn commands_before_mark(text: &str) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     let mut file = None;
@@ -239,14 +229,12 @@ fn commands_before_mark(text: &str) -> Vec<String> {
         } else if piece.is_code {
             found.extend(Some(code.to_owned()).filter(|code| !code.is_empty() && !is_apart));
         } else if !found.is_empty() {
-            let is_between =
-                |word: &str| matches!(word, "and" | "then" | "&&" | "," | ";" | "&" | "+");
             is_apart = is_apart
                 || !piece
                     .text
                     .replace([',', ';'], " ")
                     .split_whitespace()
-                    .all(is_between);
+                    .all(|word| matches!(word, "and" | "then" | "&&" | "," | ";" | "&" | "+"));
         }
     }
     if found.is_empty() {
@@ -258,24 +246,17 @@ fn commands_before_mark(text: &str) -> Vec<String> {
 
 fn find_mark(item: &str, piece: &InlinePiece, marks: &[&str]) -> Option<usize> {
     let lower = item.get(piece.range.clone())?.to_ascii_lowercase();
-    // `unexpected` is no mark.
-    let is_apart = |at: usize| {
-        !lower
-            .get(..at)
-            .unwrap_or_default()
-            .ends_with(char::is_alphabetic)
-    };
-    let first = |mark: &&str| {
-        lower
-            .match_indices(mark)
-            .map(|(at, _)| at)
-            .find(|at| is_apart(*at))
-    };
-    let at = marks.iter().filter_map(first).min()?;
-    Some(piece.range.start + at)
+    let marked = marks.iter().filter_map(|mark| {
+        lower.match_indices(mark).map(|(at, _)| at).find(|at| {
+            // `unexpected` is no mark.
+            let before = lower.get(..*at).unwrap_or_default();
+            !before.ends_with(char::is_alphabetic)
+        })
+    });
+    Some(piece.range.start + marked.min()?)
 }
 
-/// `true` for a file name that no shell would find as a command.
+/// A file name that no shell would find as a command.
 fn is_file(code: &str) -> bool {
     let ending = code.rsplit_once('.').map(|(_, ending)| ending);
     let has_ending = ending
@@ -283,7 +264,7 @@ fn is_file(code: &str) -> bool {
     has_ending && !code.starts_with(['.', '/', '~']) && !code.contains(char::is_whitespace)
 }
 
-/// `true` for a command without backticks that reads like a sentence.
+/// A command without backticks that reads like a sentence.
 fn is_sentence(command: &str) -> bool {
     let words: Vec<&str> = command.split_whitespace().collect();
     let begins_large = command.starts_with(char::is_uppercase) && !command.contains('=');

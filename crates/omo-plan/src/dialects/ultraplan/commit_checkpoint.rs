@@ -1,20 +1,18 @@
-//! Commit message of a checkpoint. The command around it is never run.
+//! Commit message of a checkpoint, whose command is never run.
 
 use crate::dialects::ultraplan::inline_code::split_inline_code;
 use crate::pattern::Pattern;
 
-/// A `Checkpoint:` of a step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CommitCheckpoint {
-    /// Command as written in the plan.
+    /// As written in the plan.
     pub command: String,
-    /// Commit message, if any.
     pub message: Option<String>,
-    /// `true` for `git commit -m "message"` and nothing else.
+    /// Nothing but `git commit -m "message"`.
     pub is_plain: bool,
 }
 
-/// Reads `Checkpoint:`; `None` for an empty value or `none`.
+/// `None` for an empty value or `none`.
 pub fn parse_checkpoint(value: &str) -> Option<CommitCheckpoint> {
     let value = super::first_paragraph(value);
     if super::is_nothing(value) {
@@ -46,7 +44,7 @@ pub fn parse_checkpoint(value: &str) -> Option<CommitCheckpoint> {
     })
 }
 
-/// The messages of the first `git commit` of a command's words, joined as git joins them.
+/// Messages of the first `git commit`, joined as git joins them.
 fn commit_message(words: &[String]) -> Option<String> {
     let from = words
         .windows(2)
@@ -67,8 +65,7 @@ fn commit_message(words: &[String]) -> Option<String> {
             messages.extend(option.strip_prefix("--message=").or(short));
         }
     }
-    // A semicolon behind a message ends the command. In a message it would be within quotes, and the
-    // words are what is left when these are gone: of a checkpoint that is no plain commit it is dropped.
+    // A semicolon behind a message ends the command; quotes, in which it would belong to the message, are gone here.
     let messages: Vec<&str> = messages
         .iter()
         .map(|message| message.trim_end_matches(';'))

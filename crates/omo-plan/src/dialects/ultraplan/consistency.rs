@@ -1,4 +1,4 @@
-//! Consistency of the steps and the sessions of a plan: each step in one session, and within its fence.
+//! Consistency of steps and sessions: each step in one session, and within its fence.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -10,7 +10,7 @@ use crate::dialects::ultraplan::step::ParsedStep;
 use crate::fields::named_files::FileMention;
 use crate::model::FileAction;
 
-/// Reports steps with no session, or with several, and sessions with no steps, or with unknown ones.
+/// Steps without a session or with several, and sessions without steps or with unknown ones.
 pub(crate) fn report_membership(
     steps: &[ParsedStep],
     sessions: &[SessionSection],
@@ -68,7 +68,7 @@ pub(crate) fn report_membership(
     }
 }
 
-/// Reports a step that a later wave or session runs before one with a smaller number.
+/// A step that runs behind one with a greater number.
 pub(crate) fn report_order(
     sessions: &[SessionSection],
     stages: &[usize],
@@ -78,7 +78,7 @@ pub(crate) fn report_order(
     for (session, stage) in sessions.iter().zip(stages) {
         by_stage.entry(*stage).or_default().push(session);
     }
-    // Greatest step of all earlier waves.
+    // Greatest step of earlier waves.
     let mut greatest = 0;
     for (_, wave) in by_stage {
         for session in &wave {
@@ -190,7 +190,7 @@ pub(crate) fn report_fence<'s>(
     }
 }
 
-/// Reports sessions of one wave that may touch the same files.
+/// Sessions of one wave that may touch the same files.
 pub(crate) fn report_overlaps(
     sessions: &[SessionSection],
     stages: &[usize],
@@ -202,7 +202,7 @@ pub(crate) fn report_overlaps(
         steps.iter().map(|step| (step.number, step)).collect();
     let mut waves: BTreeMap<usize, Vec<(&SessionSection, Vec<FileMention>)>> = BTreeMap::new();
     for (session, stage) in sessions.iter().zip(stages) {
-        // The files of a session's steps belong to it, listed or not. A step of several sessions counts for the first.
+        // Files of its steps belong to a session, listed or not. A step of several sessions counts for the first.
         let own = session
             .steps
             .numbers

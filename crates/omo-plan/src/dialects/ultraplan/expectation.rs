@@ -1,4 +1,4 @@
-//! Expectation of a command: an exit, a text in its output, or a sentence.
+//! Expectation of a `VerifyCommand`: an exit, a text in its output, or a sentence.
 
 use omo_core::check::task_check::ExpectedExit;
 use omo_core::check::task_check::TaskCheck;
@@ -9,7 +9,7 @@ use crate::pattern::Pattern;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct VerifyCommand {
     pub check: TaskCheck,
-    /// `true` for a command without backticks that reads like a sentence.
+    /// A sentence without backticks.
     pub is_prose: bool,
     pub expected_sentence: Option<String>,
 }
@@ -17,7 +17,7 @@ pub(crate) struct VerifyCommand {
 static LEADING_WORDS: Pattern = Pattern::new(
     r"^\s*(?:(?:→|->|=>|[:(\-—]|(?i-u:expect(?:ed|s)?|should|prints?|outputs?|contains?|shows?)\b)\s*)*",
 );
-/// Words of a sentence about an outcome, which an outcome itself does not have.
+/// Words of a sentence about an outcome, unlike those of an outcome.
 const SENTENCE_WORDS: [&str; 17] = [
     "all",
     "pass",
@@ -74,14 +74,14 @@ pub(crate) fn apply_expectation(command: &mut VerifyCommand, after: &str) {
     }
 }
 
-/// The rest of a text behind its first word, in whatever case.
+/// Rest behind the first word, in any case.
 pub(crate) fn strip_word<'a>(text: &'a str, word: &str) -> Option<&'a str> {
     let (start, rest) = (text.get(..word.len())?, text.get(word.len()..)?);
     let is_whole = !word.ends_with(char::is_alphabetic) || !rest.starts_with(char::is_alphanumeric);
     (start.eq_ignore_ascii_case(word) && is_whole).then_some(rest)
 }
 
-/// The exit in words: `exit 0`, `exit code 1`, `non-zero`, `fails`.
+/// `exit 0`, `exit code 1`, `non-zero`, `fails`.
 fn parse_exit(words: &[String]) -> Option<ExpectedExit> {
     let words: Vec<&str> = words
         .iter()

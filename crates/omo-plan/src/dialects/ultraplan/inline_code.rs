@@ -1,21 +1,20 @@
-//! A field's value in pieces of code and text.
+//! Value of a field in `InlinePiece`s.
 
 use std::collections::HashMap;
 use std::ops::Range;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct InlinePiece<'a> {
-    /// `true` for text between backticks, which are not part of `text`.
+    /// Stood between backticks.
     pub is_code: bool,
-    /// Text of the piece.
     pub text: &'a str,
     pub range: Range<usize>,
 }
 
-/// Takes a value apart. Backticks that are not closed by as many are plain text, as in Markdown.
+/// As in Markdown, backticks that are not closed by as many are plain text.
 pub(crate) fn split_inline_code(text: &str) -> Vec<InlinePiece<'_>> {
     let runs = backtick_runs(text);
-    // The next run of each length, so that no run is searched twice.
+    // Next runs by length, so that none is searched twice.
     let mut later: HashMap<usize, Vec<usize>> = HashMap::new();
     for (place, run) in runs.iter().enumerate().rev() {
         later.entry(run.len()).or_default().push(place);
@@ -44,7 +43,7 @@ pub(crate) fn split_inline_code(text: &str) -> Vec<InlinePiece<'_>> {
     pieces
 }
 
-/// The value without its backticks, where it is a single piece of code.
+/// Value without backticks, if it is one piece of code.
 pub(crate) fn sole_code(text: &str) -> Option<&str> {
     let pieces = split_inline_code(text.trim());
     match pieces.as_slice() {
@@ -81,7 +80,7 @@ fn backtick_runs(text: &str) -> Vec<Range<usize>> {
     runs
 }
 
-/// A space on both sides belongs to the backticks.
+// A space on both sides belongs to the backticks.
 fn unpadded(code: &str) -> &str {
     let inner = code
         .strip_prefix(' ')

@@ -1,10 +1,9 @@
-//! Lists of numbers, as plans write them: `1, 2 and 5-7`, `Session 1, S2`, `none`.
+//! Lists of numbers: `1, 2 and 5-7`, `Session 1, S2`, `none`.
 
 use crate::labels::split_list_marker;
 use crate::pattern::Pattern;
 
-/// Reads a list of at most `most` numbers, each with one of `words` before it or none. `Err` holds the part that is no
-/// number, or that exceeds `most`.
+/// At most `most` numbers, each behind one of `words` or none. `Err` holds the part that is no number, or too much.
 pub(crate) fn parse_numbers(value: &str, words: &[&str], most: usize) -> Result<Vec<u64>, String> {
     if super::is_nothing(value) {
         return Ok(Vec::new());
@@ -34,7 +33,7 @@ pub(crate) fn parse_numbers(value: &str, words: &[&str], most: usize) -> Result<
     Ok(found)
 }
 
-/// Text before a remark in brackets, behind a dash, or behind a colon, as in `Step 1: its title`.
+/// Text before a bracket, a dash or a colon, as in `Step 1: its title`.
 fn before_a_note(line: &str) -> &str {
     let end = [" (", " — ", " -- ", ":"]
         .iter()
@@ -43,16 +42,16 @@ fn before_a_note(line: &str) -> &str {
     line.get(..end.unwrap_or(line.len())).unwrap_or(line)
 }
 
-/// `3`, `3-5`, `3–5`, `3 to 5`, with or without a word before each number.
+/// `3`, `3-5`, `3–5`, `3 to 5`, with words before the numbers.
 static RANGE: Pattern =
     Pattern::new(r"^\s*([A-Za-z]*)\s*([0-9]+)(?:(?:\s*[–-]| to )\s*([A-Za-z]*)\s*([0-9]+))?\s*$");
 
 fn parse_range(part: &str, words: &[&str]) -> Option<(u64, u64)> {
     let ([word, first, other, last], _) = RANGE.read(part)?;
-    let is_known =
-        |word: &str| word.is_empty() || words.iter().any(|known| known.eq_ignore_ascii_case(word));
+    let is_range = [word, other]
+        .iter()
+        .all(|word| word.is_empty() || words.iter().any(|known| known.eq_ignore_ascii_case(word)));
     let last = if last.is_empty() { first } else { last };
-    let is_range = is_known(word) && is_known(other);
     is_range.then_some((first.parse().ok()?, last.parse().ok()?))
 }
 

@@ -5,18 +5,16 @@ use crate::dialects::ultraplan::inline_code::sole_code;
 use crate::model::OnFailure;
 use crate::pattern::Pattern;
 
-/// A clause about failure.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FailureClause<'a> {
-    /// Known action, if any.
     pub action: Option<OnFailure>,
-    /// Text beside the action, if any.
+    /// Text beside the action.
     pub detail: Option<&'a str>,
-    /// `true` where the clause names another action, or a number of attempts.
+    /// Names another action, or a number of attempts.
     pub has_more: bool,
 }
 
-/// Reads `On failure:`; `None` for an empty value.
+/// `None` for an empty value.
 pub fn parse_on_failure(value: &str) -> Option<FailureClause<'_>> {
     let value = first_paragraph(value);
     if value.is_empty() {
@@ -39,7 +37,6 @@ pub fn parse_on_failure(value: &str) -> Option<FailureClause<'_>> {
     })
 }
 
-/// Maximum attempts of a step.
 pub fn max_attempts(action: OnFailure) -> u32 {
     match action {
         OnFailure::Revert | OnFailure::Retry => 3,
@@ -62,7 +59,7 @@ static MORE: Pattern = Pattern::new(concat!(
     r"|once|twice|revert|retry|skip|escalate)\b",
 ));
 
-/// `true` where the text beside the action names more. Text between backticks is a command, whose words are no actions.
+/// Text between backticks is a command, whose words are no actions.
 fn names_more(rest: &str) -> bool {
     let plain = crate::dialects::ultraplan::inline_code::split_inline_code(rest)
         .into_iter()

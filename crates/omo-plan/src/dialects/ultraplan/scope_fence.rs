@@ -1,5 +1,4 @@
-//! A scope fence: files that a session may touch and must not touch, and the overlap of sessions that run at the same
-//! time.
+//! `ScopeFence`: files that a session may and must not touch, and overlaps of sessions in one wave.
 
 use std::ops::Range;
 
@@ -21,18 +20,16 @@ const NEVER: [&str; 6] = [
     "do not touch",
     "never",
 ];
-/// Maximum pairs of bytes that are compared for one plan: far more than a plan written by hand needs, and less than a
-/// second.
+/// Maximum pairs of bytes that are compared for a plan, less than a second of work.
 const MAX_COMPARED: usize = 100_000_000;
 
-/// Files that a session may touch, and files that it must not.
 #[derive(Debug, Default)]
 pub(crate) struct ScopeFence {
-    /// Allowed files; empty for anything.
+    /// Empty for anything.
     pub touch: Vec<FileMention>,
     pub never: Vec<FileMention>,
     pub outside_paths: Vec<FileMention>,
-    /// Bytes of the text of either list without a path.
+    /// Text of either list without a path.
     pub unread_spans: Vec<Range<usize>>,
 }
 
@@ -89,16 +86,15 @@ impl ScopeFence {
         match list {
             List::Touch => self.touch.extend(named),
             List::Never => {
-                let is_inside = |(file, _): &FileMention| normalize_path(&file.path).is_some();
-                let (never, elsewhere): (Vec<FileMention>, Vec<FileMention>) =
-                    named.into_iter().partition(is_inside);
+                let (never, elsewhere): (Vec<FileMention>, Vec<FileMention>) = named
+                    .into_iter()
+                    .partition(|(file, _)| normalize_path(&file.path).is_some());
                 self.never.extend(never);
                 self.outside_paths.extend(elsewhere);
             }
         }
     }
 
-    /// Patterns of allowed files.
     pub(crate) fn touch_paths(&self) -> Vec<String> {
         self.touch
             .iter()
@@ -106,7 +102,6 @@ impl ScopeFence {
             .collect()
     }
 
-    /// Patterns of forbidden files.
     pub(crate) fn never_paths(&self) -> Vec<String> {
         self.never
             .iter()
@@ -129,7 +124,7 @@ fn parse_list_name(name: &str) -> Option<List> {
     }
 }
 
-/// Reads a fence: below labels, below headings, or on the line of `Scope fence:`.
+/// Below labels, below headings, or on the line of `Scope fence:`.
 pub(crate) fn read_scope_fence(outline: &SectionOutline<'_>, part: Range<usize>) -> ScopeFence {
     let document = outline.document;
     let known: Vec<&str> = TOUCH
@@ -159,25 +154,17 @@ pub(crate) fn read_scope_fence(outline: &SectionOutline<'_>, part: Range<usize>)
     fence
 }
 
-/// The two lists of `Touch: …; Never touch: …`. Without these words all of it may be touched; the colons are optional.
+/// Lists of `Touch: …; Never touch: …`. Without these words all of it may be touched; colons are optional.
 fn split_one_line_fence(line: &str) -> (Range<usize>, Range<usize>) {
     let lower = line.to_ascii_lowercase();
     let never = ["never", "do not touch", "don't touch"]
         .iter()
         .filter_map(|words| lower.find(words))
         .min();
-    let behind_words = |from: usize, to: usize| {
-        let words = lower.get(from..to).unwrap_or_default();
-        let end = words
-            .find(':')
-            .map(|colon| colon + 1)
-            .or_else(|| words.find("touch").map(|at| at + "touch".len()));
-        from + end.or_else(|| words.find(' ')).unwrap_or(words.len())..to
-    };
     let touch_end = never.unwrap_or(line.len());
     let touch = lower.find("touch").filter(|at| *at < touch_end);
-    let touch = touch.map_or(0..touch_end, |at| behind_words(at, touch_end));
-    let never = never.map_or(0..0, |at| behind_words(at, line.len()));
+    let touch = touch.map_or(0..touch_end, |at| behind_words(&lower, at..touch_end));
+    let never = never.map_or(0..0, |at| behind_words(&lower, at..line.len()));
     let inner = line
         .get(touch.clone())
         .unwrap_or_default()
@@ -185,7 +172,16 @@ fn split_one_line_fence(line: &str) -> (Range<usize>, Range<usize>) {
     (touch.start..touch.start + inner.len(), never)
 }
 
-/// Comparison that exceeded `MAX_COMPARED`.
+fn behind_words(lower: &str, part: Range<usize>) -> Range<usize> {
+    let words = lower.get(part.clone()).unwrap_or_default();
+    let end = words
+        .find(':')
+        .map(|colon| colon + 1)
+        .or_else(|| words.find("touch").map(|at| at + "touch".len()));
+    part.start + end.or_else(|| words.find(' ')).unwrap_or(words.len())..part.end
+}
+
+/// `MAX_COMPARED` is exceeded.
 #[derive(Debug)]
 pub(crate) struct ComparisonLimit;
 
@@ -201,14 +197,14 @@ impl PathComparer {
         }
     }
 
-    /// `true` for two paths that can be the same file.
+    /// Both can be the same file.
     fn overlap(&mut self, one: &FileMention, other: &FileMention) -> Result<bool, ComparisonLimit> {
         let cost = (one.0.path.len() + 1).saturating_mul(other.0.path.len() + 1);
         self.remaining = self.remaining.checked_sub(cost).ok_or(ComparisonLimit)?;
         Ok(paths_overlap(&one.0.path, &other.0.path))
     }
 
-    /// The first pair of two lists that can be the same file.
+    /// First pair that can be the same file.
     pub(crate) fn first_overlap<'n>(
         &mut self,
         ones: &'n [FileMention],

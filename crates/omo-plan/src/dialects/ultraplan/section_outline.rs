@@ -1,4 +1,4 @@
-//! Sections of a plan by their headings, and its findings.
+//! `SectionOutline` of a plan, and its findings.
 
 use std::ops::Range;
 
@@ -10,12 +10,11 @@ use crate::pattern::Pattern;
 #[derive(Clone, Debug)]
 pub(crate) struct PlanSection<'d> {
     pub heading: &'d Heading<'d>,
-    /// Bytes from the heading to the next one of its level or a higher one.
+    /// Up to the next heading of its level or a higher one.
     pub span: Range<usize>,
 }
 
 impl PlanSection<'_> {
-    /// Bytes below the heading.
     pub(crate) fn content(&self) -> Range<usize> {
         self.heading.span.end..self.span.end
     }
@@ -24,7 +23,7 @@ impl PlanSection<'_> {
 #[derive(Debug)]
 pub(crate) struct SectionOutline<'d> {
     pub document: &'d MarkdownDocument<'d>,
-    /// Sections of every level, in order.
+    /// Of every level, in order.
     pub sections: Vec<PlanSection<'d>>,
 }
 
@@ -45,26 +44,26 @@ impl<'d> SectionOutline<'d> {
         }
     }
 
-    /// The first section of level 2 with this name in small letters.
+    /// First section of level 2 with this name in lower case.
     pub(crate) fn section_named(&self, name: &str) -> Option<&PlanSection<'d>> {
         self.sections.iter().find(|section| {
             section.heading.level == 2 && is_heading_named(section.heading.text, name)
         })
     }
 
-    /// The sections whose heading stands in some bytes.
+    /// Sections whose headings stand in `bytes`.
     pub(crate) fn sections_in(&self, bytes: Range<usize>) -> &[PlanSection<'d>] {
-        let place = |byte: usize| {
-            self.sections
-                .partition_point(|section| section.heading.span.start < byte)
-        };
-        self.sections
-            .get(place(bytes.start)..place(bytes.end))
-            .unwrap_or_default()
+        let first = self
+            .sections
+            .partition_point(|section| section.heading.span.start < bytes.start);
+        let behind = self
+            .sections
+            .partition_point(|section| section.heading.span.start < bytes.end);
+        self.sections.get(first..behind).unwrap_or_default()
     }
 }
 
-/// `true` for a heading of this name, in whatever case, with or without emphasis or a colon.
+/// In any case, with or without emphasis or a colon.
 pub(crate) fn is_heading_named(text: &str, name: &str) -> bool {
     normalize_key(text.trim_matches(|char: char| char.is_whitespace() || "*_:".contains(char)))
         == name
@@ -74,20 +73,18 @@ pub(crate) fn is_heading_named(text: &str, name: &str) -> bool {
 pub(crate) enum NumberedHeading<'a> {
     /// `Step 3: its title`.
     Is(u64, &'a str),
-    /// Something likely meant as `Is`.
+    /// Likely meant as `Is`.
     LooksLike,
-    /// Any other heading.
     Other,
 }
 
-/// Reads a heading as `Step N: title`, or as the same of another word that begins with a capital.
+/// `Step N: title`, or the same of another word with a capital.
 pub(crate) fn parse_numbered_heading<'a>(heading: &Heading<'a>, word: &str) -> NumberedHeading<'a> {
     if let Some((number, title)) =
         split_numbered_heading(heading.text, word).filter(|_| heading.level == 3)
     {
         return NumberedHeading::Is(number, title);
     }
-    let is_frame = |char: char| !char.is_alphabetic();
     let text = heading.text.trim_start_matches(is_frame);
     let begins = text
         .get(..word.len())
@@ -101,13 +98,17 @@ pub(crate) fn parse_numbered_heading<'a>(heading: &Heading<'a>, word: &str) -> N
     }
 }
 
-/// `Step 3:`, the word and the number of it.
+/// Word and number of `Step 3:`.
 static NUMBERED: Pattern = Pattern::new(r"^([A-Za-z]+)[ \t]+([0-9]+):");
 
 fn split_numbered_heading<'a>(text: &'a str, word: &str) -> Option<(u64, &'a str)> {
     let ([found, number], title) = NUMBERED.read(text)?;
     let number = number.parse().ok().filter(|_| found == word)?;
     Some((number, title.trim()))
+}
+
+fn is_frame(char: char) -> bool {
+    !char.is_alphabetic()
 }
 
 const MAX_FINDINGS: usize = 1_000;
@@ -119,7 +120,7 @@ pub(crate) struct PlanFindings<'d> {
 }
 
 impl<'d> PlanFindings<'d> {
-    /// No findings but an unclosed fence, where there is one.
+    /// Holds an unclosed fence, if there is one.
     pub(crate) fn new(document: &'d MarkdownDocument<'d>) -> Self {
         let mut findings = Self {
             document,
@@ -138,7 +139,7 @@ impl<'d> PlanFindings<'d> {
         findings
     }
 
-    /// Adds a finding. Behind `MAX_FINDINGS` only the first error is still added, so that a plan with errors stays one.
+    /// Behind `MAX_FINDINGS` only the first error is added, so that a plan with errors stays one.
     pub(crate) fn add(
         &mut self,
         code: Code,
@@ -147,8 +148,8 @@ impl<'d> PlanFindings<'d> {
         text: String,
         help: &str,
     ) {
-        let is_first_error = || code.severity() == Severity::Error && !has_errors(&self.found);
-        if self.found.len() >= MAX_FINDINGS && !is_first_error() {
+        let is_full = self.found.len() >= MAX_FINDINGS;
+        if is_full && (code.severity() != Severity::Error || has_errors(&self.found)) {
             return;
         }
         self.found.push(Diagnostic {

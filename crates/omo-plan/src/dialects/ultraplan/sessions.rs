@@ -1,4 +1,4 @@
-//! Sessions of `## Execution Strategy`: their steps, waves and fences.
+//! Sessions of `## Execution Strategy`.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -23,7 +23,7 @@ use crate::model::MAX_PLAN_TASKS;
 const KNOWN: [&str; 5] = ["steps", "wave", "depends on", "dependencies", "scope fence"];
 const MAX_NUMBERS: usize = 2 * MAX_PLAN_TASKS;
 
-/// Reads the strategy of a plan with these step numbers; `None` without a strategy.
+/// `steps` are the numbers of the plan's steps; `None` without a strategy.
 pub(crate) fn read_strategy(
     outline: &SectionOutline<'_>,
     steps: &[u64],
@@ -83,20 +83,20 @@ pub(crate) fn read_strategy(
     })
 }
 
-/// Reports sessions of a strategy without headings that could not be read: they would be lost.
+/// Sessions without headings that cannot be read would be lost.
 fn report_unread_sessions(
     outline: &SectionOutline<'_>,
     part: Range<usize>,
     findings: &mut PlanFindings<'_>,
 ) {
     let document = outline.document;
-    let names_one = |line: &Range<usize>| {
-        let row = document.slice(line.clone());
-        !row.trim_start().starts_with('#') && names_session(row)
-    };
     let mut lines =
         line_ranges(document.text, part).filter(|line| document.code_at(line.start).is_none());
-    if let Some(line) = lines.find(names_one) {
+    let unread = lines.find(|line| {
+        let row = document.slice(line.clone());
+        !row.trim_start().starts_with('#') && names_session(row)
+    });
+    if let Some(line) = unread {
         let text =
             "the sessions here have no headings: the steps are run in one session, one after the other".to_owned();
         let help = "write each session as `### Session 1: Title` with `**Steps:**`, `**Wave:**` and `**Scope fence:**` below it";
@@ -106,7 +106,7 @@ fn report_unread_sessions(
 
 struct StrategyReader<'r, 'd, 'f> {
     outline: &'r SectionOutline<'d>,
-    /// Remaining budget of numbers.
+    /// Budget of numbers.
     left: usize,
     findings: &'r mut PlanFindings<'f>,
 }
@@ -114,23 +114,13 @@ struct StrategyReader<'r, 'd, 'f> {
 impl StrategyReader<'_, '_, '_> {
     fn session(&mut self, section: &PlanSection<'_>, number: u64, title: &str) -> SessionSection {
         let heading = section.heading.span.clone();
-        let found = read_labels(self.outline.document, section.content(), &KNOWN);
-        let label = |keys: &[&str]| {
-            found
-                .iter()
-                .find(|label| keys.contains(&label.key.as_str()))
-        };
-        let steps = self.listed(label(&["steps"]), &["step", "steps"], &heading);
-        let deps = self.listed(
-            label(&["depends on", "dependencies"]),
-            &SESSION_WORDS,
-            &heading,
-        );
-        let wave = self
-            .listed(label(&["wave"]), &["wave"], &heading)
-            .numbers
-            .first()
-            .copied();
+        let labels = read_labels(self.outline.document, section.content(), &KNOWN);
+        let steps = find_label(&labels, &["steps"]);
+        let steps = self.listed(steps, &["step", "steps"], &heading);
+        let deps = find_label(&labels, &["depends on", "dependencies"]);
+        let deps = self.listed(deps, &SESSION_WORDS, &heading);
+        let wave = find_label(&labels, &["wave"]);
+        let waves = self.listed(wave, &["wave"], &heading).numbers;
         let fence = read_scope_fence(self.outline, section.content());
         fence.report_findings(self.findings);
         SessionSection {
@@ -138,7 +128,7 @@ impl StrategyReader<'_, '_, '_> {
             title: title.to_owned(),
             heading,
             steps,
-            wave,
+            wave: waves.first().copied(),
             deps,
             fence,
         }
@@ -180,7 +170,7 @@ impl StrategyReader<'_, '_, '_> {
         NumberList { numbers, span }
     }
 
-    /// The lines `- **Wave 1:** Session 1, Session 2`.
+    /// Lines `- **Wave 1:** Session 1, Session 2`.
     fn ordered_waves(&mut self, section: &PlanSection<'_>) -> Vec<WaveLine> {
         let document = self.outline.document;
         let mut found = Vec::new();
@@ -203,4 +193,13 @@ impl StrategyReader<'_, '_, '_> {
         }
         found
     }
+}
+
+fn find_label<'l, 'a>(
+    labels: &'l [LabeledField<'a>],
+    keys: &[&str],
+) -> Option<&'l LabeledField<'a>> {
+    labels
+        .iter()
+        .find(|label| keys.contains(&label.key.as_str()))
 }

@@ -1,4 +1,4 @@
-//! Steps of a plan, and their tasks.
+//! Steps of a plan with their tasks.
 
 use std::collections::{BTreeMap, HashSet};
 use std::ops::Range;
@@ -26,7 +26,7 @@ const KNOWN: [&str; 8] = [
     "on failure",
     "checkpoint",
 ];
-/// Labels that are no words for a worker: the task's other fields hold them.
+/// Labels that other fields of a task hold.
 const INTERPRETED: [&str; 5] = ["files", "verify", "expected", "on failure", "checkpoint"];
 
 #[derive(Debug)]
@@ -37,7 +37,6 @@ pub(crate) struct ParsedStep {
     pub task: Task,
 }
 
-/// `true` where a document has a step.
 pub(crate) fn has_steps(outline: &SectionOutline<'_>) -> bool {
     outline.sections.iter().any(|section| {
         matches!(
@@ -125,25 +124,28 @@ fn read_step(
     let document = outline.document;
     let whole = trim_range(document, section.span.clone());
     let id = number.to_string();
-    // Labels below a heading that looks like a step likely belong to it.
+    // Labels below a heading that looks like a step likely belong to that.
     let inner = outline.sections_in(section.content()).iter();
     let other = inner
         .map(|inner| inner.heading)
         .find(|heading| parse_numbered_heading(heading, "Step") == NumberedHeading::LooksLike);
     let end = other.map_or(whole.end, |heading| heading.span.start);
     let labels = read_labels(document, section.heading.span.end..end, &KNOWN);
-    let label = |key: &str| labels.iter().find(|label| label.key == key);
     let mut reader = StepReader {
         outline,
         id: &id,
         heading: section.heading.span.clone(),
         findings,
     };
-    let (on_failure, alternative) = reader.on_failure(label("on failure"));
-    let files = reader.files(label("files"));
-    let (checks, criteria) = reader.verify(label("verify"), label("expected"));
-    let commit = reader.checkpoint(label("checkpoint"));
-    let test_first = label("test first").map(|label| document.slice(label.value.clone()));
+    let (on_failure, alternative) = reader.on_failure(find_label(&labels, "on failure"));
+    let files = reader.files(find_label(&labels, "files"));
+    let (checks, criteria) = reader.verify(
+        find_label(&labels, "verify"),
+        find_label(&labels, "expected"),
+    );
+    let commit = reader.checkpoint(find_label(&labels, "checkpoint"));
+    let test_first =
+        find_label(&labels, "test first").map(|label| document.slice(label.value.clone()));
     let mut extra = BTreeMap::new();
     for label in labels
         .iter()
@@ -177,6 +179,10 @@ fn read_step(
     }
 }
 
+fn find_label<'l, 'a>(labels: &'l [LabeledField<'a>], key: &str) -> Option<&'l LabeledField<'a>> {
+    labels.iter().find(|label| label.key == key)
+}
+
 struct StepReader<'r, 'd, 'f> {
     outline: &'r SectionOutline<'d>,
     id: &'r str,
@@ -204,9 +210,9 @@ impl<'d> StepReader<'_, 'd, '_> {
             if let Some((code, text)) = named_files::path_problem(path) {
                 self.add(code, span.clone(), text, "");
             }
-            let known = spellings.entry(path.to_lowercase()).or_insert(path);
-            if *known != path {
-                let text = format!("`{known}` and `{path}` differ only by case");
+            let first = spellings.entry(path.to_lowercase()).or_insert(path);
+            if *first != path {
+                let text = format!("`{first}` and `{path}` differ only by case");
                 self.add(
                     Code::FilesDifferOnlyByCase,
                     span.clone(),
@@ -320,15 +326,14 @@ impl<'d> StepReader<'_, 'd, '_> {
     }
 }
 
-/// The command of `Test first:`, which has to fail without the work. A path alone is none.
+/// Command of `Test first:`, which has to fail without the work. A path alone is none.
 fn red_check(value: &str) -> Option<TaskCheck> {
-    let is_command = |code: &str| {
-        let program = code.split_whitespace().next().unwrap_or_default();
-        code.trim().contains(' ') && (program.starts_with("./") || !program.contains(['/', '.']))
-    };
-    let code = split_inline_code(value)
-        .into_iter()
-        .find(|piece| piece.is_code && is_command(piece.text))?;
+    let code = split_inline_code(value).into_iter().find(|piece| {
+        let program = piece.text.split_whitespace().next().unwrap_or_default();
+        piece.is_code
+            && piece.text.trim().contains(' ')
+            && (program.starts_with("./") || !program.contains(['/', '.']))
+    })?;
     let check = TaskCheck::new(code.text.trim());
     Some(TaskCheck {
         expect: ExpectedResult {

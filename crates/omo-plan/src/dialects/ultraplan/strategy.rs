@@ -1,4 +1,4 @@
-//! Sessions of a plan, as it names them.
+//! `ExecutionStrategy`: sessions and waves as a plan names them.
 
 use std::ops::Range;
 
@@ -16,32 +16,30 @@ pub(crate) struct SessionSection {
     pub wave: Option<u64>,
     /// Sessions that have to end before.
     pub deps: NumberList,
-    /// Allowed and forbidden files.
     pub fence: ScopeFence,
 }
 
 #[derive(Debug)]
 pub(crate) struct NumberList {
     pub numbers: Vec<u64>,
-    /// Bytes of the numbers, or of the place where they are missing.
+    /// Place of the numbers, or of their absence.
     pub span: Range<usize>,
 }
 
-/// A line of `### Execution Order`.
+/// Of `### Execution Order`.
 #[derive(Debug)]
 pub(crate) struct WaveLine {
     pub wave: u64,
     pub sessions: NumberList,
 }
 
-/// Sessions and waves that a plan names.
 #[derive(Debug)]
 pub(crate) struct ExecutionStrategy {
     pub sessions: Vec<SessionSection>,
     pub wave_lines: Vec<WaveLine>,
 }
 
-/// A session in a table, a list or a line.
+/// In a table, a list or a line.
 static NAMED_SESSION: Pattern = Pattern::new(r"\b(?i-u:sessions?|waves?)[ *_|]*[0-9]");
 
 pub(super) fn names_session(row: &str) -> bool {

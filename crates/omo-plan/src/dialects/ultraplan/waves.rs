@@ -1,4 +1,4 @@
-//! Waves of a plan's sessions: one after the other, all sessions of one at the same time.
+//! Waves of sessions: one after the other, all sessions of one at the same time.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -6,7 +6,7 @@ use super::strategy::{ExecutionStrategy, SessionSection};
 use crate::diagnostic::Code;
 use crate::dialects::ultraplan::section_outline::PlanFindings;
 
-/// The place of each session's wave, from 0, in the order of the sessions.
+/// Index of each session's wave, in the order of the sessions.
 pub(crate) fn assign_waves(
     strategy: &ExecutionStrategy,
     findings: &mut PlanFindings<'_>,
@@ -38,7 +38,7 @@ pub(crate) fn assign_waves(
         .enumerate()
         .map(|(place, wave)| (*wave, place))
         .collect();
-    // A session without a wave runs alone, after all the others: nothing says that it may be beside one.
+    // Nothing says that a session without a wave may be beside another: it runs alone, after all.
     let mut alone = places.len();
     let mut stages = Vec::new();
     for wave in waves {
@@ -127,8 +127,7 @@ fn report_dependencies(
     }
 }
 
-/// The places of sessions in a circle, or between two: the rest once all that wait for nothing, and all that nothing
-/// waits for, are taken away.
+/// Sessions in a circle, or between two: the rest without all that wait for nothing, or for which nothing waits.
 fn in_circle(sessions: &[SessionSection], places: &HashMap<u64, usize>) -> BTreeSet<usize> {
     let mut edges: Vec<(usize, usize)> = Vec::new();
     for (place, session) in sessions.iter().enumerate() {

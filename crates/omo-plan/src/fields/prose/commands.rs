@@ -1,4 +1,4 @@
-//! Commands of a sentence that prove a task.
+//! Proving commands of a sentence.
 
 use super::{TaskVerb, read_verb, words_before};
 use crate::command_concern::program_part;
@@ -7,7 +7,7 @@ use crate::fields::shell_commands::without_bin_folder;
 use crate::fields::stated_checks::split_code_span;
 use crate::pattern::Pattern;
 
-/// Maximum bytes of a line that is read: a longer one is no sentence.
+/// A longer line is no sentence.
 const MAX_ROW_BYTES: usize = 16_384;
 
 static PROVES: Pattern = Pattern::new(
@@ -20,12 +20,12 @@ static LEADS: Pattern = Pattern::new(r"(?:\(|(?i-u:\b(?:with|via|using|run|execu
 
 static JOINT: Pattern = Pattern::new(r"^\s*[,&+、，]?\s*(?:and|then)?\s*$");
 
-/// Words right before a command that is not run.
+/// Right before a command that is not run.
 pub(crate) static NEGATES: Pattern = Pattern::new(
     r"(?i-u:\b(?:do not|don't|never|without|instead of|rather than|avoid|not)\s+(?:\w+\s+){0,2})$",
 );
 
-/// Title of a task or a group that judges earlier work.
+/// Title of a task or group that judges earlier work.
 pub(crate) static JUDGES: Pattern = Pattern::new(
     r"^[^\p{L}]*(?:(?i-u:final|full|manual|end-to-end)(?:\s+|\s*[:：–—-]+\s*)|(?i-u:phase)\s+\S+[:.]?\s+)*(?i-u:checkpoint|run|re-?run|verify|verification|validate|validation|ensure|confirm|check|test|tests|testing|execute|quality|smoke|sanity|qa)\b|^[^\p{L}]*(?:{run}|{test}|验证|驗證|检查|確認|検証|확인)",
 );
@@ -45,25 +45,26 @@ pub(super) fn read_commands(row: &str) -> Vec<String> {
                 // A command that is run together with a check is one as well.
                 let is_joined =
                     verb == TaskVerb::Run && !found.is_empty() && JOINT.is_match(before);
-                let is_wanted = |code: &&str| {
-                    is_joined && is_command(code) || is_check(code, row, byte, behind, verb)
-                };
-                found.extend(Some(code.trim()).filter(is_wanted).map(str::to_owned));
+                let code = code.trim();
+                if is_joined && is_command(code) || is_check(code, row, byte, behind, verb) {
+                    found.push(code.to_owned());
+                }
                 rest = behind;
             }
             None => rest = text.trim_start_matches('`'),
         }
     }
-    let judges = || {
-        matches!(verb, TaskVerb::Run | TaskVerb::Inspect | TaskVerb::Ensure) || JUDGES.is_match(row)
-    };
-    if found.is_empty() && !row.contains('`') && judges() {
+    if found.is_empty()
+        && !row.contains('`')
+        && (matches!(verb, TaskVerb::Run | TaskVerb::Inspect | TaskVerb::Ensure)
+            || JUDGES.is_match(row))
+    {
         found.extend(read_plain_command(row));
     }
     found
 }
 
-/// `true` for code in a sentence that proves the task.
+/// Code that proves the task.
 fn is_check(code: &str, row: &str, byte: usize, behind: &str, verb: TaskVerb) -> bool {
     if !is_command(code)
         || row
@@ -103,7 +104,7 @@ fn is_check(code: &str, row: &str, byte: usize, behind: &str, verb: TaskVerb) ->
         .unwrap_or(behind.trim_start())
         .to_ascii_lowercase();
     let is_passed = passes.iter().any(|word| next.contains(word));
-    // A job or a script that runs the command is the product of the task.
+    // A job or script that runs the command is the product of the task.
     let is_made = near
         .first()
         .is_some_and(|word| matches!(word.as_str(), "runs" | "add" | "script" | "define"));
@@ -125,9 +126,9 @@ fn is_with(near: &[String]) -> bool {
         .is_some_and(|word| matches!(word.as_str(), "with" | "via" | "using"))
 }
 
-/// `true` for a runnable command that only looks.
+/// A runnable command that only looks.
 fn is_command(code: &str) -> bool {
-    // All packages below a folder, as Go and Bazel write it.
+    // All packages below a folder, for Go and Bazel.
     let plain = code.replace("/...", "/").replace("//...", "//");
     let has_gap = ["...", "…", "<", "{{", "YOUR_", "[options]"]
         .iter()
@@ -135,7 +136,7 @@ fn is_command(code: &str) -> bool {
     !code.is_empty() && !has_gap && begins_with_program(code) && !does_more_than_look(code)
 }
 
-/// `true` for code that begins with a program, or with the path of one below the folder.
+/// A program, or the path of one below the folder, stands first.
 fn begins_with_program(code: &str) -> bool {
     let first = program_part(code)
         .split_whitespace()
@@ -147,7 +148,7 @@ fn begins_with_program(code: &str) -> bool {
     is_path || first == "[" || is_program(without_bin_folder(first))
 }
 
-/// The command of a sentence without code: `with cargo test --workspace`, `(npm test)`, `Run make lint`.
+/// Without code: `with cargo test --workspace`, `(npm test)`, `Run make lint`.
 fn read_plain_command(row: &str) -> Option<String> {
     let mut rest = row;
     let mut found: Option<(u8, &str)> = None;
@@ -162,19 +163,19 @@ fn read_plain_command(row: &str) -> Option<String> {
             .get(..end)
             .unwrap_or_default()
             .trim_end_matches([',', ';', ' ']);
-        // The end of the sentence, but not the folder `.`.
+        // Ends the sentence, unless it is the folder `.`.
         let command = command
             .strip_suffix('.')
             .filter(|bare| !bare.ends_with([' ', '.']))
             .unwrap_or(command);
         let is_several = command.split_whitespace().nth(1).is_some();
-        // `Run ruff check with uv run ruff check src`: the second command is the one to run.
+        // `Run ruff check with uv run ruff check src`: the second one is the command.
         let rank = match lead.as_str() {
             "with" | "via" | "using" => 2,
             "run" | "execute" => 0,
             _ => 1,
         };
-        let is_better = found.is_none_or(|(known, _)| rank > known);
+        let is_better = found.is_none_or(|(found_rank, _)| rank > found_rank);
         if is_several
             && is_better
             && is_command(command)
@@ -222,7 +223,7 @@ fn plain_end(text: &str, is_bracketed: bool) -> usize {
         .unwrap_or(text.len())
 }
 
-/// `pytest linter and fix`: words behind a program that are none of its arguments.
+/// `pytest linter and fix`: words that are no arguments.
 fn is_sentence(command: &str) -> bool {
     const WORDS: [&str; 16] = [
         "of", "type", "account", "the", "all", "any", "is", "are", "that", "and", "tests", "suite",

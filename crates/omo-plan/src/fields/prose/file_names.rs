@@ -1,6 +1,5 @@
-//! Names of files, by their ends or as a whole.
+//! Names of files.
 
-/// Ends of file names.
 const EXTENSIONS: &str = "\
     adoc arb asm astro avif avsc axaml bash bat bats bicep blade bru c cairo cc cfg circom cjs clj cmake cmd conf config \
     cpp cppm cs cshtml csproj crt css csv cts cu cuh cxx dart db dockerfile docx drawio edn ejs entitlements env eot epub erb erl ex \
@@ -11,7 +10,7 @@ const EXTENSIONS: &str = "\
     rs rst sass sbt scala scss service sh sln slnx snap sol sql sqlite storyboard strings styl sum sv svelte svg \
     swift targets template tf tfvars tmpl toml tpl tres ts tscn tsx ttf twig txt v vb vhd vue vy wav webm webmanifest webp \
     wgsl woff woff2 xaml xcconfig xcscheme xcstrings xib xlsx xml xsd yaml yml zig zsh";
-/// Files without such an end.
+/// Names without such an extension.
 const NAMES: &[&str] = &[
     "Brewfile",
     "CODEOWNERS",
@@ -41,7 +40,7 @@ const DOT_FILES: &[&str] = &[
     ".ruby-version",
     ".tool-versions",
 ];
-/// Names of libraries that look like files.
+/// Libraries that look like files.
 const LIBRARIES: &str = "\
     alpine.js anime.js asp.net babylon.js backbone.js bignumber.js chart.js cytoscape.js d3.js day.js decimal.js \
     deck.gl dexie.js discord.js ember.js ethers.js express.js fabric.js ffmpeg.wasm fuse.js highlight.js hls.js howler.js \
@@ -55,7 +54,6 @@ fn has_word(words: &str, wanted: &str) -> bool {
     words.split(' ').any(|word| word == wanted)
 }
 
-/// `true` for a path that ends with the name of a file.
 pub(super) fn is_file_name(path: &str, is_code: bool) -> bool {
     let name = path.rsplit('/').next().unwrap_or_default();
     if has_word(LIBRARIES, &path.to_ascii_lowercase()) {
@@ -86,9 +84,9 @@ pub(super) fn is_file_name(path: &str, is_code: bool) -> bool {
         && stem
             .chars()
             .any(|char| char.is_alphanumeric() || matches!(char, '*' | '_' | '['));
-    // `e.g`, `i.e` and versions are none; nor is `v1.c` in a sentence.
+    // `e.g`, `i.e`, versions, and `v1.c` in a sentence.
     let is_short = !is_code && !path.contains('/') && end.len() < 2;
-    // A field of a value is no file: `app.config`, `process.env`.
+    // Fields of values: `app.config`, `process.env`.
     let is_field = !path.contains('/')
         && matches!(
             lower.as_str(),

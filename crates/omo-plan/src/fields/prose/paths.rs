@@ -1,4 +1,4 @@
-//! Paths of a sentence: code or words with the form of a path.
+//! Paths of a sentence.
 
 use super::file_names::is_file_name;
 use super::{TaskVerb, file_action, read_verb, words_before};
@@ -9,10 +9,10 @@ use crate::model::FileUse;
 use crate::pattern::Pattern;
 
 const MAX_PATH_BYTES: usize = 300;
-/// Maximum bytes of a line that is read: a longer one is no sentence.
+/// A longer line is no sentence.
 const MAX_ROW_BYTES: usize = 16_384;
 
-/// Words before a path that is only looked at.
+/// Before a path that is only looked at.
 const MENTIONS: &[&str] = &[
     "per",
     "see",
@@ -64,39 +64,74 @@ pub(super) fn read_paths(row: &str) -> Vec<FileUse> {
     if row.len() > MAX_ROW_BYTES {
         return Vec::new();
     }
-    let verb = read_verb(row);
-    let mut found = Vec::new();
-    let mut read = |word: &str, byte: usize, is_code: bool| {
-        let is_inner =
-            is_content(row, byte) || row.get(..byte).is_some_and(|before| KEPT.is_match(before));
-        for word in split_names(word, is_code).into_iter().filter(|_| !is_inner) {
-            if let Some(path) = read_path(word, is_code) {
-                let is_optional = is_mention(row, byte, verb);
-                found.push(FileUse {
-                    is_optional,
-                    ..FileUse::new(path.clone(), file_action(verb, &path))
-                });
-            }
-        }
+    let mut reader = PathReader {
+        row,
+        verb: read_verb(row),
+        found: Vec::new(),
     };
     let mut rest = row;
     while let Some(at) = rest.find('`') {
         let plain_start = row.len() - rest.len();
-        read_plain(rest.get(..at).unwrap_or_default(), plain_start, &mut read);
+        reader.read_plain(rest.get(..at).unwrap_or_default(), plain_start);
         let code_text = rest.get(at..).unwrap_or_default();
         match split_code_span(code_text) {
             Some((code, behind)) => {
-                read(code, plain_start + at, true);
+                reader.read(code, plain_start + at, true);
                 rest = behind;
             }
             None => rest = code_text.trim_start_matches('`'),
         }
     }
-    read_plain(rest, row.len() - rest.len(), &mut read);
-    found
+    reader.read_plain(rest, row.len() - rest.len());
+    reader.found
 }
 
-/// A remark in brackets behind the colon or the dash of a file: its content, or its tools.
+struct PathReader<'r> {
+    row: &'r str,
+    verb: TaskVerb,
+    found: Vec<FileUse>,
+}
+
+impl PathReader<'_> {
+    fn read(&mut self, word: &str, byte: usize, is_code: bool) {
+        let before = self.row.get(..byte);
+        if is_content(self.row, byte) || before.is_some_and(|before| KEPT.is_match(before)) {
+            return;
+        }
+        for word in split_names(word, is_code) {
+            if let Some(path) = read_path(word, is_code) {
+                let is_optional = is_mention(self.row, byte, self.verb);
+                self.found.push(FileUse {
+                    is_optional,
+                    ..FileUse::new(path.clone(), file_action(self.verb, &path))
+                });
+            }
+        }
+    }
+
+    /// Words of a text without code, which begins at `start`.
+    fn read_plain(&mut self, text: &str, start: usize) {
+        let mut from = 0;
+        while from < text.len() {
+            let rest = text.get(from..).unwrap_or_default();
+            let part = rest.get(..word_end(rest)).unwrap_or_default();
+            // A link is a text and a target.
+            let is_link = text
+                .get(..from)
+                .is_some_and(|before| before.ends_with("]("));
+            if !part.is_empty() && !is_link {
+                self.read(part, start + from, false);
+            }
+            let length = text
+                .get(from + part.len()..)
+                .and_then(|rest| rest.chars().next())
+                .map_or(0, char::len_utf8);
+            from += part.len() + length;
+        }
+    }
+}
+
+/// Remark in brackets behind a file: its content, or its tools.
 static CONTENT: Pattern = Pattern::new(r"^[^\s()]*\.[A-Za-z]+(?::\s|\s+[-–—]\s)");
 
 fn is_content(row: &str, byte: usize) -> bool {
@@ -107,12 +142,12 @@ fn is_content(row: &str, byte: usize) -> bool {
     inside.is_some_and(|inside| !inside.contains(')') && CONTENT.is_match(inside))
 }
 
-/// Words right before a file that stays as it is.
+/// Right before a file that stays as it is.
 static KEPT: Pattern = Pattern::new(
     r"(?i-u:\b(?:do not|don't|never|without)\s+(?:touch|chang|modify|edit|delet|remov)(?:e|ing)?)\s+`?$",
 );
 
-/// Names that a slash joins in one word: `go.mod/go.sum`.
+/// Names that a slash joins: `go.mod/go.sum`.
 fn split_names(word: &str, is_code: bool) -> Vec<&str> {
     let names: Vec<&str> = word.split('/').collect();
     let is_joined = names.len() == 2
@@ -122,37 +157,19 @@ fn split_names(word: &str, is_code: bool) -> Vec<&str> {
     if is_joined { names } else { vec![word] }
 }
 
-/// The words of a text without code.
-fn read_plain(text: &str, start: usize, read: &mut impl FnMut(&str, usize, bool)) {
-    let is_part = |char: char| char.is_ascii_alphanumeric() || "._-/@[]*+~\\:<>{}$".contains(char);
-    let mut from = 0;
-    while from < text.len() {
-        let rest = text.get(from..).unwrap_or_default();
-        let part = rest.get(..word_end(rest, is_part)).unwrap_or_default();
-        // A link is a text and a target.
-        let is_link = text
-            .get(..from)
-            .is_some_and(|before| before.ends_with("]("));
-        if !part.is_empty() && !is_link {
-            read(part, start + from, false);
-        }
-        let length = text
-            .get(from + part.len()..)
-            .and_then(|rest| rest.chars().next())
-            .map_or(0, char::len_utf8);
-        from += part.len() + length;
-    }
-}
-
-/// A folder of a path that only groups what is in it, as web frameworks name it: `/(auth)/`.
+/// Folder that only groups, as web frameworks name it: `/(auth)/`.
 static GROUP_FOLDER: Pattern = Pattern::new(r"^\([A-Za-z0-9_.@-]{1,40}\)/");
 
-/// End of the word that a text begins with. A folder `(auth)` inside of a path is a part of it.
-fn word_end(text: &str, is_part: impl Fn(char) -> bool) -> usize {
+/// End of the first word, with any `GROUP_FOLDER` in it.
+fn word_end(text: &str) -> usize {
     let mut end = 0;
     loop {
         let rest = text.get(end..).unwrap_or_default();
-        end += rest.find(|char: char| !is_part(char)).unwrap_or(rest.len());
+        end += rest
+            .find(|char: char| {
+                !(char.is_ascii_alphanumeric() || "._-/@[]*+~\\:<>{}$".contains(char))
+            })
+            .unwrap_or(rest.len());
         let before = text.get(..end).unwrap_or_default();
         let behind = text
             .get(end..)
@@ -163,7 +180,7 @@ fn word_end(text: &str, is_part: impl Fn(char) -> bool) -> usize {
     }
 }
 
-/// A path without its groups, such as `(auth)`.
+/// Path with `auth` for `(auth)`.
 fn without_groups(path: &str) -> String {
     let parts = path.split('/').map(|part| {
         let inner = part
@@ -206,13 +223,14 @@ fn read_path(word: &str, is_code: bool) -> Option<String> {
     } else {
         path.trim_start_matches('/')
     };
-    let is_inside =
-        || path_problem(path).is_none_or(|(code, _)| code.severity() != Severity::Error);
-    (is_file_name(path, is_code) && is_inside()).then(|| path.to_owned())
+    if !is_file_name(path, is_code) {
+        return None;
+    }
+    let is_inside = path_problem(path).is_none_or(|(code, _)| code.severity() != Severity::Error);
+    is_inside.then(|| path.to_owned())
 }
 
-/// Folders at the root of a disk below which repositories lie. Any other path that begins with a slash is meant from
-/// the top of the repository.
+/// Folders at the root of a disk. Any other path with a slash first is meant from the top of the repository.
 const ROOT_FOLDERS: [&str; 12] = [
     "home",
     "Users",
@@ -244,17 +262,11 @@ fn trim_brackets(word: &str) -> &str {
     word
 }
 
-/// A path without the lines or the name behind it: `a.rs:10-20`, `a.rs#L3`, `a.py::test_it`.
+/// Path without the lines or the name behind it: `a.rs:10-20`, `a.rs#L3`, `a.py::test_it`.
 fn without_lines(word: &str) -> &str {
-    let is_lines = |lines: &str| {
-        !lines.is_empty()
-            && lines
-                .chars()
-                .all(|char| char.is_ascii_digit() || matches!(char, 'L' | '-' | ':' | ','))
-    };
     match word.split_once([':', '#']) {
-        Some((path, lines)) if is_lines(lines) => path,
-        // The function in a file: `a.php::find()`.
+        Some((path, lines)) if is_line_list(lines) => path,
+        // A function in a file: `a.php::find()`.
         Some((path, inner)) if inner.starts_with(':') && inner.len() > 1 && path.contains('/') => {
             path
         }
@@ -262,7 +274,14 @@ fn without_lines(word: &str) -> &str {
     }
 }
 
-/// `true` for a file that is only looked at.
+fn is_line_list(lines: &str) -> bool {
+    !lines.is_empty()
+        && lines
+            .chars()
+            .all(|char| char.is_ascii_digit() || matches!(char, 'L' | '-' | ':' | ','))
+}
+
+/// Only looked at.
 fn is_mention(row: &str, byte: usize, verb: TaskVerb) -> bool {
     let inside = row
         .get(..byte)

@@ -1,18 +1,15 @@
-//! `Expected:` of a command, as far as it can be held to it.
+//! `Expectation` of a command, as far as it binds.
 
 use omo_core::check::task_check::{ExpectedExit, ExpectedResult, has_pipe};
 
 use super::split_code_span;
 
-/// Stated end of a check.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum StatedOutcome {
-    /// No readable statement.
+    /// Nothing readable.
     #[default]
     Nothing,
-    /// Success.
     Success,
-    /// Failure.
     Failure,
 }
 
@@ -34,7 +31,7 @@ const PASSING: [&str; 9] = [
     "ok",
     "green",
 ];
-/// Words before quoted output.
+/// Before quoted output.
 const SHOWING: [&str; 18] = [
     "contains",
     "contain",
@@ -55,7 +52,7 @@ const SHOWING: [&str; 18] = [
     "returns",
     "reports",
 ];
-/// Words by which a quotation may be unwanted output.
+/// A quotation beside these may be unwanted output.
 const DENYING: [&str; 12] = [
     "no", "not", "without", "never", "nothing", "zero", "absent", "missing", "removed", "instead",
     "or", "except",
@@ -129,14 +126,16 @@ fn split_quotes(text: &str) -> (String, Vec<&str>) {
 }
 
 fn parse_exit(words: &[&str]) -> Option<ExpectedExit> {
-    let is_exit = |word: &&&str| matches!(**word, "exit" | "exits" | "exited" | "status");
-    let has_exit = words.iter().any(|word| is_exit(&word)) || words.contains(&"returns");
+    let exit_at = words
+        .iter()
+        .position(|word| matches!(*word, "exit" | "exits" | "exited" | "status"));
+    let has_exit = exit_at.is_some() || words.contains(&"returns");
     if has_exit
         && (words.contains(&"nonzero") || words.windows(2).any(|pair| pair == ["non", "zero"]))
     {
         return Some(ExpectedExit::NonZero);
     }
-    let at = words.iter().position(|word| is_exit(&word))?;
+    let at = exit_at?;
     let between = ["code", "status", "with", "of", "is", "a", "value"];
     let mut behind = words
         .iter()
@@ -151,28 +150,26 @@ fn parse_exit(words: &[&str]) -> Option<ExpectedExit> {
     })
 }
 
-/// Success or failure in words: `FAIL …`, `all tests pass`, `3 passed`.
+/// `FAIL …`, `all tests pass`, `3 passed`.
 fn stated_end(words: &[&str]) -> StatedOutcome {
-    let fails = |word: &&str| FAILING.contains(word);
-    let passes = |word: &&str| PASSING.contains(word);
-    if words.first().is_some_and(fails) {
+    if words.first().is_some_and(|word| FAILING.contains(word)) {
         return StatedOutcome::Failure;
     }
     let is_clean = ["no", "0", "zero", "without"];
     let has_failure = words.iter().enumerate().any(|(at, word)| {
         let before = at.checked_sub(1).and_then(|before| words.get(before));
-        (fails(word) || matches!(*word, "failures" | "errors"))
+        (FAILING.contains(word) || matches!(*word, "failures" | "errors"))
             && !before.is_some_and(|word| is_clean.contains(word))
     });
     let is_denied = words.iter().any(|word| matches!(*word, "not" | "cannot"));
-    if words.iter().any(passes) && !has_failure && !is_denied {
+    if words.iter().any(|word| PASSING.contains(word)) && !has_failure && !is_denied {
         StatedOutcome::Success
     } else {
         StatedOutcome::Nothing
     }
 }
 
-/// Status `1` of a search program for `no output`: it ends with 1 where it finds nothing.
+/// `no output` of a search program is status `1`.
 fn finds_nothing(command: &str, words: &[&str], quote: &str) -> Option<ExpectedExit> {
     let mut parts = command.split_whitespace();
     let mut program = parts.next()?;

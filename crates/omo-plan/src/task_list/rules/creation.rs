@@ -1,4 +1,4 @@
-//! Start and continuation of a session, and its new tasks.
+//! Start and continuation of a session, and new tasks.
 
 use omo_core::timestamp::Timestamp;
 use serde_json::Value;
@@ -8,7 +8,7 @@ use crate::model::TaskComplexity;
 use crate::refusal::{VerbRefusal, VerbRefusalKind};
 use crate::task_list::{TaskFile, TaskListFile, TaskListPhase, TaskListSettings};
 
-/// First letters of words in goals that need no plan.
+/// Goals that begin so need no plan.
 const TRIVIAL: [&str; 8] = [
     "fix typo",
     "fix spelling",
@@ -19,7 +19,7 @@ const TRIVIAL: [&str; 8] = [
     "delete unused",
     "remove comment",
 ];
-/// First letters of words in goals that need plans of plans.
+/// Goals that begin so need plans of plans.
 const SWEEPING: [&str; 9] = [
     "refactor",
     "architecture",
@@ -34,20 +34,14 @@ const SWEEPING: [&str; 9] = [
 const BRIEF_CHARS: usize = 30;
 const ID_CHARS: usize = 8;
 
-/// Data of a new session.
 #[derive(Clone, Debug)]
 pub struct NewTaskList {
-    /// Id of the session.
     pub session: String,
-    /// Goal of the session.
     pub goal: String,
-    /// Working folder.
     pub working_dir: String,
-    /// Settings of the session.
     pub options: TaskListSettings,
 }
 
-/// A new session.
 pub fn new_task_list(beginning: NewTaskList, now: Timestamp) -> TaskListFile {
     let NewTaskList {
         session,
@@ -68,7 +62,7 @@ pub fn new_task_list(beginning: NewTaskList, now: Timestamp) -> TaskListFile {
     }
 }
 
-/// A session that goes on: a cancelled one stands again where its tasks can be worked on.
+/// A cancelled session stands again where its tasks can be worked on.
 ///
 /// # Errors
 ///
@@ -100,13 +94,16 @@ pub fn resume_task_list(
     Ok(after)
 }
 
-/// A goal in a few words, fit for a name.
+/// In a few words, fit for a name.
 fn brief_goal(goal: &str, session: &str) -> String {
-    let kept = |char: &char| char.is_ascii_alphanumeric() || char.is_whitespace() || *char == '-';
-    let plain: String = goal.to_lowercase().chars().filter(kept).collect();
+    let plain: String = goal
+        .to_lowercase()
+        .chars()
+        .filter(|char| char.is_ascii_alphanumeric() || char.is_whitespace() || *char == '-')
+        .collect();
     let words: Vec<&str> = plain
         .split(|char: char| char.is_whitespace() || char == '-')
-        .filter(|it| !it.is_empty())
+        .filter(|word| !word.is_empty())
         .collect();
     let brief: String = words.join("-").chars().take(BRIEF_CHARS).collect();
     let brief = brief.trim_end_matches('-');
@@ -122,49 +119,45 @@ fn brief_goal(goal: &str, session: &str) -> String {
 fn planning_tier(goal: &str) -> &'static str {
     let words: Vec<String> = goal.split_whitespace().map(str::to_lowercase).collect();
     let goal = words.join(" ");
-    let has = |phrases: &[&str]| {
-        phrases.iter().any(|phrase| {
-            goal.match_indices(phrase).any(|(start, _)| {
-                let before = goal
-                    .get(..start)
-                    .and_then(|before| before.chars().next_back());
-                !before.is_some_and(|char| char.is_ascii_alphanumeric() || char == '_')
-            })
-        })
-    };
-    if has(&TRIVIAL) {
+    if has_phrase(&goal, &TRIVIAL) {
         "NO_PLANNING"
-    } else if has(&SWEEPING) {
+    } else if has_phrase(&goal, &SWEEPING) {
         "HIERARCHICAL_PLANNING"
     } else {
         "PLANNING"
     }
 }
 
-/// Data of a new task.
+fn has_phrase(goal: &str, phrases: &[&str]) -> bool {
+    phrases.iter().any(|phrase| {
+        goal.match_indices(phrase).any(|(start, _)| {
+            let before = goal
+                .get(..start)
+                .and_then(|before| before.chars().next_back());
+            !before.is_some_and(|char| char.is_ascii_alphanumeric() || char == '_')
+        })
+    })
+}
+
 #[derive(Clone, Debug, Default)]
 pub struct NewTask {
-    /// Id; `None` for the next number.
+    /// `None` for the next number.
     pub id: Option<String>,
-    /// Title of the task.
     pub subject: String,
-    /// Description of the work; without it, the title.
+    /// The title stands in for none.
     pub description: Option<String>,
-    /// Difficulty of the task.
     pub complexity: TaskComplexity,
-    /// Criteria of the task.
     pub criteria: Vec<String>,
     /// Ids of tasks that have to be done before.
     pub blocked_by: Vec<String>,
     /// `tdd` or `standard`.
     pub approach: String,
-    /// File of the tests.
     pub test_file: Option<String>,
     /// Part of the tests that is run.
     pub test_scope: Option<String>,
 }
 
-/// A new task of a session. `ids` are those of its tasks, unreadable ones included.
+/// `ids` are those of the session's tasks, unreadable ones included.
 ///
 /// # Errors
 ///

@@ -1,4 +1,4 @@
-//! Criteria as they are typed in one text.
+//! Criteria in one typed text.
 
 use crate::refusal::VerbRefusal;
 use crate::task_list::criterion::begins_with_command_word;
@@ -7,12 +7,11 @@ use crate::task_list::rules::precondition_refusal;
 const HINT: &str = "write a command in backticks: --criteria '`a || b`|readable'; or give each by itself: \
                     --criterion 'cmd: a || b' --criterion readable";
 
-/// The criteria of a text: a JSON list of texts, or texts with `|` between them. Text in backticks is one piece, and
-/// `\|` separates nothing.
+/// A JSON list of texts, or texts with `|` between them. Backticks hold a piece together, `\|` separates nothing.
 ///
 /// # Errors
 ///
-/// A backtick or a JSON list has no end, or a `|` may as well belong to a command.
+/// Open backtick or JSON list, or a `|` that may belong to a command.
 pub fn split_criteria(text: &str) -> Result<Vec<String>, VerbRefusal> {
     let parts = match serde_json::from_str::<Vec<String>>(text) {
         Ok(list) => list,
@@ -70,7 +69,7 @@ fn split_at_bars(text: &str) -> Result<Vec<String>, VerbRefusal> {
     Ok(parts)
 }
 
-/// Bytes of the code that a text begins with, backticks included; `None` for unclosed code.
+/// Bytes of code at the start, backticks included; `None` for unclosed code.
 fn code_span_length(text: &str) -> Option<usize> {
     let (_, behind) = crate::fields::stated_checks::split_code_span(text)?;
     Some(text.len() - behind.len())

@@ -1,5 +1,4 @@
-//! Words of evidence that a reviewer should look at: something was not done, or not tried. They are as often part of an
-//! honest sentence, so they refuse nothing.
+//! Doubtful words of evidence, for a reviewer. Honest sentences have them as well, so they refuse nothing.
 
 const DOUBTFUL_WORDS: [&str; 11] = [
     "should work",
@@ -22,7 +21,7 @@ pub(super) fn doubtful_words_in(text: &str) -> impl Iterator<Item = &'static str
         .filter(move |word| has_word(&text, word))
 }
 
-/// `true` for a whole word of the text.
+/// As a whole word.
 fn has_word(text: &str, word: &str) -> bool {
     text.match_indices(word).any(|(start, _)| {
         let before = text

@@ -1,4 +1,4 @@
-//! Explorers: expected ones, and their results.
+//! Expected explorers, and their results.
 
 use serde_json::{Map, Value, json};
 
@@ -8,24 +8,18 @@ const EXPECTED_EXPLORERS: &str = "expected_explorers";
 const KEY_FILES: &str = "key_files";
 const PATTERNS: &str = "patterns";
 
-/// Result of an explorer.
 #[derive(Clone, Debug, Default)]
 pub struct ExplorerFinding {
-    /// Name of the explorer.
     pub id: String,
     /// Subject of the search.
     pub hint: String,
-    /// Written file.
     pub file: String,
-    /// Result in a few words.
     pub summary: String,
-    /// Important files.
     pub key_files: Vec<String>,
-    /// Conventions of the code.
     pub patterns: Vec<String>,
 }
 
-/// The context with these explorers expected: they explore anew.
+/// Expected explorers explore anew.
 pub fn expect_explorers(context: Option<ContextFile>, expected: &[String]) -> ContextFile {
     let mut context = context.unwrap_or_else(|| {
         let mut context = empty_context("2.2");
@@ -41,8 +35,7 @@ pub fn expect_explorers(context: Option<ContextFile>, expected: &[String]) -> Co
     context
 }
 
-/// The context with the result of an explorer; `None` for a repeated one. The exploration is complete with the last
-/// expected result.
+/// `None` for a repeated result. The last expected one completes the exploration.
 pub fn add_explorer_finding(
     context: Option<ContextFile>,
     found: ExplorerFinding,
@@ -73,7 +66,7 @@ pub fn add_explorer_finding(
     Some(context)
 }
 
-/// `true` while an expected result is missing.
+/// An expected result is missing.
 pub fn awaits_explorers(context: &ContextFile) -> bool {
     expected_explorers(context).any(|id| context.explorers.iter().all(|explorer| explorer.id != id))
 }

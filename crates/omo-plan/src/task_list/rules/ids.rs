@@ -4,8 +4,7 @@ use crate::task_list::{TaskFile, VERIFY_TASK_ID};
 
 const MAX_DIGITS: usize = 9;
 
-/// The id in an outside text: a whole number from 1 without leading zeros, or `verify`. `None` for anything else, so
-/// that no path is ever built from it.
+/// A whole number from 1 without leading zeros, or `verify`; no path is built from anything else.
 pub fn parse_task_id(text: &str) -> Option<String> {
     if text == VERIFY_TASK_ID {
         return Some(text.to_owned());
@@ -15,7 +14,7 @@ pub fn parse_task_id(text: &str) -> Option<String> {
     (is_number && !digits.is_empty() && digits.len() <= MAX_DIGITS).then(|| digits.to_owned())
 }
 
-/// Sorts tasks by number, the verification last.
+/// By number, the verification last.
 pub fn sort_tasks(tasks: &mut [TaskFile]) {
     tasks.sort_by_key(|task| task_number(&task.id).unwrap_or(u32::MAX));
 }

@@ -1,8 +1,8 @@
-//! A value of a file by its path: `plan.design_doc`, `evidence[0]`.
+//! Value in a file by its path: `plan.design_doc`, `evidence[0]`.
 
 use serde_json::Value;
 
-/// The value at a path; `None` for a missing one, not for a `null`.
+/// `None` for a missing one, not for a `null`.
 pub fn value_at_path<'a>(value: &'a Value, path: &str) -> Option<&'a Value> {
     path.split('.').try_fold(value, |value, part| {
         let (name, places) = part
@@ -19,7 +19,7 @@ pub fn value_at_path<'a>(value: &'a Value, path: &str) -> Option<&'a Value> {
     })
 }
 
-/// A printed value: a text unchanged, anything else as JSON.
+/// A text unchanged, anything else as JSON.
 pub fn format_value(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),

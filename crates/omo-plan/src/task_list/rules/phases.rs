@@ -1,4 +1,4 @@
-//! Phases of a session: transitions and their requirements.
+//! Phases of a session: transitions and requirements.
 
 use omo_core::timestamp::Timestamp;
 
@@ -6,7 +6,6 @@ use super::{NEW_TASK_LIST_HINT, precondition_refusal, unresolved_tasks};
 use crate::refusal::VerbRefusal;
 use crate::task_list::{TaskFile, TaskFileStatus, TaskListFile, TaskListPhase};
 
-/// Stages of an exploration.
 pub const EXPLORATION_STAGES: [&str; 5] = [
     "not_started",
     "overview",
@@ -15,27 +14,24 @@ pub const EXPLORATION_STAGES: [&str; 5] = [
     "complete",
 ];
 
-/// Change of a session.
 #[derive(Clone, Debug, Default)]
 pub struct TaskListChange {
-    /// New phase.
     pub phase: Option<TaskListPhase>,
-    /// `true` for an approval of the plan.
+    /// Approves the plan.
     pub plan_approved: bool,
-    /// File of the design.
     pub design_doc: Option<String>,
-    /// Stage of the exploration: one of [`EXPLORATION_STAGES`].
+    /// One of [`EXPLORATION_STAGES`].
     pub exploration_stage: Option<String>,
-    /// Rounds over the tasks.
+    /// From 1.
     pub round: Option<u32>,
-    /// `true` for a verifier's approval.
+    /// A verifier approved.
     pub verifier_passed: bool,
-    /// `true` for written documentation.
+    /// The documentation is written.
     pub documenter_completed: bool,
 }
 
 impl TaskListChange {
-    /// `true` for a change that a run of the session makes by itself.
+    /// Made by a run of the session itself.
     pub fn is_run_owned(&self) -> bool {
         self.phase.is_some()
             || self.round.is_some()
@@ -44,18 +40,16 @@ impl TaskListChange {
     }
 }
 
-/// The work of a session, as far as its phase depends on it.
+/// Work that a phase depends on.
 #[derive(Clone, Copy, Debug)]
 pub struct TaskListWork<'a> {
-    /// Tasks in any order.
+    /// In any order.
     pub tasks: &'a [TaskFile],
-    /// Number of unreadable tasks.
     pub unreadable_tasks: usize,
-    /// Pieces of evidence beside the tasks.
     pub logged_evidence: usize,
 }
 
-/// Phase of a word, in either case and spelling.
+/// In either case and spelling.
 pub fn parse_phase(word: &str) -> Option<TaskListPhase> {
     let word = match word.to_ascii_uppercase().as_str() {
         "COMPLETED" => "COMPLETE".to_owned(),
@@ -67,12 +61,9 @@ pub fn parse_phase(word: &str) -> Option<TaskListPhase> {
         .find(|phase| phase.word() == word)
 }
 
-/// The changed session.
-///
 /// # Errors
 ///
-/// The phase does not follow the one before it or needs something, the iteration exceeds the maximum, or a flag must
-/// not be set now.
+/// A phase that does not follow or lacks something, an iteration above the maximum, or a flag at the wrong time.
 pub fn update_task_list(
     session: &TaskListFile,
     change: &TaskListChange,
@@ -139,7 +130,7 @@ pub fn update_task_list(
     Ok(after)
 }
 
-/// Phases that follow a phase, besides `Cancelled` and `Failed`.
+/// Besides `Cancelled` and `Failed`.
 fn next_phases(from: TaskListPhase) -> &'static [TaskListPhase] {
     use TaskListPhase::{
         Cancelled, Complete, Documentation, Execution, Failed, Planning, PlanningComplete, Unknown,

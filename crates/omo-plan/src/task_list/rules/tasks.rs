@@ -1,4 +1,4 @@
-//! Statuses of a task: transitions and their requirements.
+//! Statuses of a task: transitions and requirements.
 
 use omo_core::timestamp::Timestamp;
 use serde_json::Value;
@@ -10,46 +10,35 @@ use crate::task_list::rules::doubtful_words;
 use crate::task_list::validate::find_cycle;
 use crate::task_list::{TaskFile, TaskFileStatus, TaskListFile, TaskListPhase, VERIFY_TASK_ID};
 
-/// Change of a task.
 #[derive(Clone, Debug, Default)]
 pub struct TaskChange {
-    /// New status.
     pub status: Option<TaskFileStatus>,
-    /// Additional evidence.
+    /// Added to the task's own.
     pub evidence: Vec<String>,
-    /// Restarts of the task.
     pub retry_count: Option<u32>,
-    /// New definition.
     pub edit: TaskEdit,
 }
 
-/// New definition of a task, before its start.
+/// Before its start.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TaskEdit {
-    /// Title of the task.
     pub subject: Option<String>,
-    /// Description of the work.
     pub description: Option<String>,
-    /// Difficulty of the task.
     pub complexity: Option<TaskComplexity>,
-    /// New criteria.
     pub criteria: Option<Vec<String>>,
-    /// New dependencies.
     pub blocked_by: Option<Vec<String>>,
 }
 
-/// Status of a word of either generation.
+/// Of either generation.
 pub fn parse_status(word: &str) -> Option<TaskFileStatus> {
     serde_json::from_value(Value::from(word)).ok()
 }
 
-/// The changed task, and the doubtful words of its evidence: of new evidence, and of all of it once the task is
-/// resolved. `tasks` are those of the session.
+/// Changed task, and doubtful words of new evidence, or of all evidence once resolved. `tasks` are the session's.
 ///
 /// # Errors
 ///
-/// The session is over, the status does not follow the one before it, or a task that would be resolved has no evidence
-/// or waits for others.
+/// Session that is over, status that does not follow, or a resolved task without evidence or with open needs.
 pub fn update_task(
     task: &TaskFile,
     change: &TaskChange,
@@ -78,7 +67,7 @@ pub fn update_task(
     }
     after.retry_count = change.retry_count.unwrap_or(after.retry_count);
     after.updated_at = now.to_string();
-    // Both names of the dependencies say all of them, also where another program wrote only one.
+    // Both names of dependencies hold all, even if another program wrote one.
     after.set_dependencies(&after.dependencies());
     let known = if change.status == Some(TaskFileStatus::Resolved) {
         0
@@ -112,8 +101,10 @@ fn edit_task(
         return Ok(());
     };
     let (id, of) = (&task.id, &session.session_id);
-    let is_known = |need: &String| *need != *id && tasks.iter().any(|task| task.id == *need);
-    if let Some(unknown) = needs.iter().find(|need| !is_known(need)) {
+    let unknown = needs
+        .iter()
+        .find(|need| *need == id || !tasks.iter().any(|task| task.id == **need));
+    if let Some(unknown) = unknown {
         let what = if unknown == id {
             "itself"
         } else {
@@ -152,11 +143,11 @@ fn require_planning(session: &TaskListFile, what: &str) -> Result<(), VerbRefusa
     ))
 }
 
-/// Permission to remove a task. `tasks` are those of the session.
+/// `tasks` are those of the session.
 ///
 /// # Errors
 ///
-/// The session is executed or over, or another task waits for this one.
+/// Session that is executed or over, or a task that waits for this one.
 pub fn require_removable(
     task: &TaskFile,
     session: &TaskListFile,
@@ -164,10 +155,9 @@ pub fn require_removable(
 ) -> Result<(), VerbRefusal> {
     require_open(session)?;
     require_planning(session, &format!("task {} is deleted", task.id))?;
-    let waits = |other: &&TaskFile| other.id != task.id && other.dependencies().contains(&task.id);
     let waiting: Vec<&str> = tasks
         .iter()
-        .filter(waits)
+        .filter(|other| other.id != task.id && other.dependencies().contains(&task.id))
         .map(|other| other.id.as_str())
         .collect();
     if waiting.is_empty() {
@@ -196,7 +186,7 @@ fn check_transition(
     status: TaskFileStatus,
     session: &TaskListFile,
 ) -> Result<(), VerbRefusal> {
-    // A new round puts the verification back to its beginning, wherever it stood.
+    // A new round puts the verification back to its beginning.
     let is_reset = task.id == VERIFY_TASK_ID && status == TaskFileStatus::Open;
     if is_reset || next_statuses(task.status).contains(&status) {
         return Ok(());
@@ -232,21 +222,20 @@ fn require_resolvable(
         ));
     }
     let needs = task.dependencies();
-    let resolved = |id: &String| {
-        tasks
-            .iter()
-            .any(|task| task.id == *id && task.status == TaskFileStatus::Resolved)
-    };
     let mut open: Vec<&str> = needs
         .iter()
-        .filter(|id| !resolved(id))
+        .filter(|id| {
+            !tasks
+                .iter()
+                .any(|task| task.id == **id && task.status == TaskFileStatus::Resolved)
+        })
         .map(String::as_str)
         .collect();
     if task.id == VERIFY_TASK_ID {
         open.extend(
             unresolved_tasks(tasks)
                 .map(|task| task.id.as_str())
-                .filter(|id| !needs.iter().any(|it| it == id)),
+                .filter(|id| !needs.iter().any(|need| need == id)),
         );
     }
     if open.is_empty() {
