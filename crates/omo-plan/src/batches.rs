@@ -37,7 +37,6 @@ pub struct PlanBatches<'a> {
     pub dependents: Vec<(&'a str, usize)>,
     /// Indices of batches behind which a person is asked.
     pub hard_stops: Vec<usize>,
-    /// In the order of the file.
     pub tasks: Vec<TaskDependencies<'a>>,
     /// Direct dependents that make a task a hub.
     pub k: usize,

@@ -23,7 +23,6 @@ pub enum CommandConcern {
     AlwaysGreen,
     /// Looks at nothing of the project.
     Constant,
-    /// Server or watcher.
     NeverEnds,
     /// PowerShell, cmd or fish; checks run with `sh`.
     OtherShell,
@@ -31,7 +30,6 @@ pub enum CommandConcern {
     Prepares,
     /// Changes git, a registry, a database or a deployment, or calls another machine.
     Changes,
-    /// Outside of the project.
     OtherFolder,
     /// In a format that does not call it a command.
     UnknownProgram,

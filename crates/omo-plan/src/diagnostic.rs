@@ -25,19 +25,15 @@ pub struct Diagnostic {
     pub span: Range<usize>,
     /// From 1.
     pub line: usize,
-    /// Id of the task, if it is about one.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub task: Option<String>,
-    /// One sentence without its end.
     pub text: String,
-    /// Way out, if there is one.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub help: Option<String>,
 }
 
 macro_rules! codes {
     ($($variant:ident $severity:ident $word:literal $meaning:literal,)*) => {
-/// Rules for plans.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
         pub enum Code {
             $(#[doc = $meaning] #[serde(rename = $word)] $variant,)*
@@ -51,7 +47,6 @@ macro_rules! codes {
                 match self { $(Self::$variant => $word,)* }
             }
 
-/// One sentence.
             pub fn meaning(self) -> &'static str {
                 match self { $(Self::$variant => $meaning,)* }
             }

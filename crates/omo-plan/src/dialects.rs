@@ -1,7 +1,7 @@
 //! Dialects of plans, each read into the one model.
 //!
-//! A dialect is one file here and one row of the table at the end of this one. An unreadable file, or one of no dialect,
-//! becomes a plan without tasks and with a diagnostic.
+//! A dialect is one file here and one row of the table at the end of this one. An unreadable file, or one of no
+//! dialect, becomes a plan without tasks and with a diagnostic.
 
 pub mod backlog;
 mod checkboxes;
@@ -44,7 +44,6 @@ pub enum PlanKind {
 
 /// A way of writing plans; each default is the rule of most. One without files is never asked to read any.
 pub trait PlanDialect: Sync {
-    /// For people and JSON.
     fn name(&self) -> &'static str;
 
     fn kind(&self) -> PlanKind {
@@ -73,12 +72,10 @@ pub trait PlanDialect: Sync {
         false
     }
 
-    /// Title of the checks behind all tasks.
     fn final_checks_title(&self) -> &'static str {
         "Verification"
     }
 
-    /// Type in a progress file and in a report.
     fn file_type(&self) -> &'static str {
         "plan"
     }
@@ -98,7 +95,6 @@ pub trait PlanDialect: Sync {
         &[]
     }
 
-    /// By text; where that leaves it open, by place.
     fn recognizes(&self, _input: &PlanInput<'_>) -> bool {
         false
     }
@@ -108,7 +104,6 @@ pub trait PlanDialect: Sync {
         None
     }
 
-    /// Fills in a recognized file.
     fn read_plan(&self, _input: &PlanInput<'_>, _options: BatchOptions, _plan: &mut Plan) {}
 
     /// Text with the change, else byte for byte the same; `None` where the dialect has no place for it.
@@ -125,17 +120,16 @@ pub trait PlanDialect: Sync {
 /// Change that a run writes into its plan.
 #[derive(Clone, Copy, Debug)]
 pub enum PlanChange<'a> {
-    /// A person's choice.
     Choice {
-        /// As in the text that is changed.
         decision: &'a PlanDecision,
-        /// Label of the option.
         option: &'a str,
     },
-    /// A task has passed.
-    Done { task: &'a str },
-    /// A task is done again.
-    Open { task: &'a str },
+    Done {
+        task: &'a str,
+    },
+    Open {
+        task: &'a str,
+    },
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -172,7 +166,6 @@ impl From<&RunPolicy> for BatchOptions {
 macro_rules! dialects {
     ($($dialect:ident => $rules:path,)*) => {
         impl Dialect {
-/// In the order in which they are asked about a file.
             pub const ALL: &[Self] = &[$(Self::$dialect,)*];
 
             pub fn rules(self) -> &'static dyn PlanDialect {

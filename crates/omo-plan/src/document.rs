@@ -43,24 +43,20 @@ pub struct Heading<'a> {
     pub text: &'a str,
     /// From the first `#` to the end of the line.
     pub span: Range<usize>,
-    /// Has spaces before its first `#`.
     pub is_indented: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CodeBlock<'a> {
-    /// With its fences.
     pub span: Range<usize>,
     /// Between the fences, or all of an indented block.
     pub inner: Range<usize>,
     /// Behind the opening fence; `None` for an indented block.
     pub info: Option<&'a str>,
-    /// Is not closed.
     pub is_open: bool,
 }
 
 impl<'a> MarkdownDocument<'a> {
-    /// Every text is a document.
     pub fn read(text: &'a str) -> Self {
         let start = if text.starts_with(BYTE_ORDER_MARK) {
             BYTE_ORDER_MARK.len()
@@ -162,7 +158,6 @@ impl<'a> MarkdownDocument<'a> {
             .filter(|code| code.span.contains(&byte))
     }
 
-    /// In an HTML block, such as a comment over several lines.
     pub(crate) fn is_in_html(&self, byte: usize) -> bool {
         let behind = self.html_blocks.partition_point(|span| span.start <= byte);
         behind

@@ -13,13 +13,11 @@ const MAX_NAME: usize = 60;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LabeledField<'a> {
-    /// As written.
     pub name: &'a str,
     /// Name in lower case, with single spaces.
     pub key: String,
     /// From the emphasis to the colon or the end of the emphasis.
     pub span: Range<usize>,
-    /// Stands in a list.
     pub is_listed: bool,
     /// Trimmed value on the label's line.
     pub first_line: Range<usize>,
@@ -29,10 +27,8 @@ pub struct LabeledField<'a> {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct LabelLine {
-    /// Columns before the list marker or the label.
     indentation: usize,
     is_listed: bool,
-    /// Step of a numbered list.
     is_numbered: bool,
     is_emphasized: bool,
     name: Range<usize>,
@@ -98,7 +94,6 @@ pub fn read_labels<'a>(
     found
 }
 
-/// In lower case, with single spaces.
 pub(crate) fn normalize_key(name: &str) -> String {
     name.split_whitespace()
         .collect::<Vec<_>>()
@@ -144,7 +139,6 @@ pub(crate) fn list_part(document: &MarkdownDocument<'_>, value: Range<usize>) ->
     value.start..end
 }
 
-/// Item with a box.
 pub(crate) static CHECKBOX: Pattern =
     Pattern::new(r"^[ \t]*(?:[-*+]|[0-9]+[.)])[ \t]+\[[ xX]\](?:\s|$)");
 

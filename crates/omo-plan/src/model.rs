@@ -19,32 +19,26 @@ pub use task::{
 
 pub const PLAN_SCHEMA: u32 = 1;
 pub const MAX_PLAN_BYTES: u64 = 16 * 1024 * 1024;
-/// A larger plan is only shown.
 pub const MAX_PLAN_TASKS: usize = 10_000;
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Plan {
-    /// [`PLAN_SCHEMA`].
     pub schema: u32,
     pub dialect: Dialect,
     pub source: PlanSource,
     pub title: String,
     /// Empty if not stated.
     pub goal: String,
-    /// A person decides them before anything runs.
     pub preconditions: Vec<Precondition>,
-    /// In the order of a run.
     pub tasks: Vec<Task>,
     /// Batches or sessions in order. Every task of a plan that can be run is in one.
     pub groups: Vec<TaskGroup>,
     pub final_checks: Vec<TaskCheck>,
-    /// Checks of a group up to a task.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub checkpoints: Vec<Checkpoint>,
     /// Named checks that are not run.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub refused_checks: Vec<RefusedCheck>,
-    /// Names of plans that have to be done before.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub requires_plans: Vec<String>,
     pub policy: RunPolicy,
@@ -92,7 +86,6 @@ pub enum Dialect {
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlanSource {
-    /// As given.
     pub path: String,
     /// Hexadecimal digits of its bytes.
     pub sha256: String,
@@ -117,22 +110,16 @@ impl PlanSource {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Precondition {
-    /// Of the plan itself.
     Verification {
-        /// The verification section approves the plan.
         approved: bool,
     },
     Decision(PlanDecision),
-    /// Before the first step.
     EntryCondition {
-        /// In the plan's words.
         text: String,
-        /// Show that it holds.
         checks: Vec<TaskCheck>,
     },
 }
 
-/// Decision of the plan's user.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlanDecision {
     /// Such as `DP-001`.
@@ -141,16 +128,13 @@ pub struct PlanDecision {
     /// Asked by itself; the others are asked together.
     pub blocking: bool,
     pub options: Vec<DecisionOption>,
-    /// Label of an option.
     pub recommended: Option<String>,
-    /// Label of an option.
     pub chosen: Option<String>,
     /// Bytes that `**Chosen:** Option X` replaces: the recommendation's label and the rest of its line.
     pub choice_range: Option<std::ops::Range<usize>>,
 }
 
 impl PlanDecision {
-    /// Same question in another reading, whatever was chosen.
     pub fn is_same_question(&self, other: &Self) -> bool {
         self.id == other.id
             && self.title == other.title
@@ -163,7 +147,6 @@ impl PlanDecision {
 pub struct DecisionOption {
     /// Such as `A`.
     pub label: String,
-    /// On one line.
     pub text: String,
 }
 
@@ -172,21 +155,17 @@ pub struct DecisionOption {
 pub struct TaskGroup {
     pub id: String,
     pub title: String,
-    /// Ids in order.
     pub tasks: Vec<String>,
     /// From `0`. A wave opens when all groups of the one before have ended.
     pub wave: usize,
-    /// Groups that have to end before.
     pub deps: Vec<String>,
     /// `deps` are complete. A group without `deps` needs all earlier waves unless this is set.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub names_all_deps: bool,
     /// File patterns; empty for anything.
     pub may_touch: Vec<String>,
-    /// File patterns.
     pub never_touch: Vec<String>,
     pub isolation: GroupIsolation,
-    /// A person is asked before anything behind the group is begun.
     pub hard_stop: bool,
 }
 
@@ -196,14 +175,12 @@ pub enum GroupIsolation {
     /// The user's own work tree.
     #[default]
     Shared,
-    /// A work tree of the group.
     Worktree,
 }
 
 /// Check behind a task that judges its group up to there.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Checkpoint {
-    /// Id of the task before the check.
     pub task: String,
     pub check: TaskCheck,
 }
@@ -212,13 +189,11 @@ pub struct Checkpoint {
 pub struct RefusedCheck {
     /// Id; `None` for the whole plan.
     pub task: Option<String>,
-    /// As written in the plan.
     pub command: String,
     pub concern: CommandConcern,
 }
 
 impl Plan {
-    /// Name of the plan's folder.
     pub fn task_list_id(&self) -> &str {
         let name = Path::new(&self.source.path)
             .file_name()
@@ -263,7 +238,6 @@ impl Plan {
         self.tasks.iter().filter(|task| !task.is_verification())
     }
 
-    /// Group of a task, and its index.
     pub fn group_of(&self, task: &str) -> Option<(usize, &TaskGroup)> {
         self.groups
             .iter()

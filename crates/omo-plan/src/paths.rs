@@ -38,7 +38,6 @@ pub fn path_covers(planned: &str, file: &str) -> bool {
     PlannedPaths::new([planned].into_iter()).covers(file)
 }
 
-/// Read once for many files.
 pub struct PlannedPaths(Vec<Option<Meant>>);
 
 impl PlannedPaths {
@@ -57,7 +56,6 @@ impl PlannedPaths {
 
 struct Meant {
     parts: Vec<Part>,
-    /// File name, with nothing below it.
     is_file: bool,
 }
 
@@ -137,7 +135,6 @@ fn is_file_name(name: &str) -> bool {
 
 /// May name the same file; a path names everything below it. Costs at most both lengths multiplied.
 fn parts_overlap(one: &Meant, other: &Meant) -> bool {
-    // Most paths differ in their first folder.
     let mut firsts = one.parts.first().into_iter().zip(other.parts.first());
     if firsts
         .any(|(first, second)| !first.is_pattern && !second.is_pattern && first.text != second.text)

@@ -31,7 +31,6 @@ impl Pattern {
             .as_ref()
     }
 
-    /// Anywhere in a text.
     pub(crate) fn is_match(&self, text: &str) -> bool {
         self.regex().is_some_and(|regex| regex.is_match(text))
     }
@@ -48,13 +47,11 @@ impl Pattern {
         Some((groups, behind))
     }
 
-    /// Behind the first match.
     pub(crate) fn behind<'t>(&self, text: &'t str) -> Option<&'t str> {
         let end = self.regex()?.find(text)?.end();
         text.get(end..)
     }
 
-    /// Before and behind the first match.
     pub(crate) fn around<'t>(&self, text: &'t str) -> Option<(&'t str, &'t str)> {
         let found = self.regex()?.find(text)?;
         text.get(..found.start()).zip(text.get(found.end()..))

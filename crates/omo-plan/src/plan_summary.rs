@@ -88,7 +88,6 @@ fn entry_condition_text(plan: &Plan) -> &str {
     text.unwrap_or("none")
 }
 
-/// Sessions of each wave.
 pub fn sessions_per_wave(sessions: &[&TaskGroup]) -> Vec<(usize, usize)> {
     let mut waves = BTreeMap::new();
     for session in sessions {

@@ -9,8 +9,8 @@ use crate::fields::named_files::path_problem;
 use crate::model::{FileUse, Plan};
 use crate::pattern::Pattern;
 
-/// Names files of tasks, and folders that checks change to, from `top`, the project's absolute path. Others stay as they
-/// are, with their warning. A folder of a check may be that of another copy of the project, by its name.
+/// Names files of tasks, and folders that checks change to, from `top`, the project's absolute path. Others stay as
+/// they are, with their warning. A folder of a check may be that of another copy of the project, by its name.
 #[must_use]
 pub fn name_from_top(mut plan: Plan, top: &str) -> Plan {
     enter_from_top(&mut plan, top);

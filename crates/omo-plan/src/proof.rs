@@ -1,8 +1,8 @@
 //! Proof of each task of a plan.
 //!
-//! A task without a command is proved by a check of its group: a checkpoint, a later task that is a check itself, or the
-//! checks of the whole plan. Else it is unproved, and a reviewer judges it. A task with a check of its own that is not run
-//! is not proved by its group, whose author meant something else; a check that the user adds proves it.
+//! A task without a command is proved by a check of its group: a checkpoint, a later task that is a check itself, or
+//! the checks of the whole plan. Else it is unproved, and a reviewer judges it. A task with a check of its own that is
+//! not run is not proved by its group, whose author meant something else; a check that the user adds proves it.
 
 use std::collections::{HashMap, HashSet};
 
@@ -28,9 +28,7 @@ pub enum ProofSource {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TaskProof<'a> {
-    /// Their number.
     OwnChecks(usize),
-    /// By its id.
     Task(&'a str),
     FinalChecks,
     None,
@@ -76,7 +74,6 @@ pub fn find_proofs(mut plan: Plan, added: &[TaskCheck]) -> Plan {
     plan
 }
 
-/// In order.
 pub fn unproved_tasks(plan: &Plan) -> impl Iterator<Item = &Task> {
     plan.tasks.iter().filter(|task| {
         task.state == PlannedState::Open

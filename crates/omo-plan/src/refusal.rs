@@ -3,24 +3,18 @@
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VerbRefusal {
     pub kind: VerbRefusalKind,
-    /// One sentence without its end.
     pub message: String,
     pub hint: String,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum VerbRefusalKind {
-    /// Missing object.
     NotFound,
-    /// Missing step before, or a caller without the right.
     Precondition,
     /// Another worker or session holds the object.
     Contention,
-    /// Missing word of a person.
     Human,
-    /// Incomplete or wrong arguments.
     Usage,
-    /// A check is not green.
     NotGreen,
 }
 

@@ -5,14 +5,8 @@ use crate::plan_summary::{session_groups, sessions_per_wave};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RunStrategy {
-    /// Step after step, in the current session.
     SingleSession,
-    Sessions {
-        /// Beside others of their wave.
-        parallel: usize,
-        /// Alone.
-        sequential: usize,
-    },
+    Sessions { parallel: usize, sequential: usize },
 }
 
 impl RunStrategy {

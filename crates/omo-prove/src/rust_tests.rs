@@ -1,7 +1,4 @@
-//! The tests inside a source file of Rust, told apart from the code that they test: a file as it was at the base with
-//! the tests of now.
-//!
-//! Only items at the top of a file are told apart. Where tests lie deeper, and differ, that is said.
+//! Tests at the top of a Rust file, parted from the code: a file of the base with the tests of now.
 
 use std::iter::Peekable;
 use std::ops::Range;
@@ -12,37 +9,32 @@ use syn::{Attribute, Item, Meta};
 
 /// Maximum bytes of a parsed file.
 const MAX_BYTES: usize = 1024 * 1024;
-/// Calls of the parser within itself: for each pair of brackets, and at worst for each token before
-/// the next separator.
+/// Nested calls of the parser: one a bracket pair, at worst one a token up to the next separator.
 const MAX_CALLS: usize = 8_000;
 /// Stack for `MAX_CALLS` in a build without optimizations.
 const STACK_BYTES: usize = 512 * 1024 * 1024;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum NotSeparable {
-    /// Too large, or too deep.
     #[error("it is too large or too deep to be parsed")]
     TooLarge,
-    /// No Rust that the parser knows.
     #[error("it cannot be parsed")]
     NotParsed,
-    /// Tests that lie deeper in it differ.
     #[error("the tests in it lie inside of other items")]
     Nested,
-    /// The file was not there.
     #[error("the file is new, and so is what they test")]
     New,
 }
 
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct TakenTests {
-    /// The file as it was, with the tests of now; `None` where the tests are the same as they were.
+    /// `None` where the tests are the same.
     pub joined: Option<String>,
-    /// The modules with files of their own that are there for tests alone.
+    /// Test modules with files of their own.
     pub modules: Vec<String>,
 }
 
-/// A new file with tests. One that cannot be read may have some.
+/// For a new file. An unreadable one may have some.
 pub(crate) fn has_tests(now: &str) -> bool {
     let was_empty = take_over_tests("", now);
     !matches!(was_empty, Ok(TakenTests { joined: None, .. }))
@@ -52,13 +44,12 @@ pub(crate) fn has_tests(now: &str) -> bool {
 ///
 /// # Errors
 ///
-/// The tests cannot be told apart.
+/// Inseparable tests.
 pub(crate) fn take_over_tests(base: &str, now: &str) -> Result<TakenTests, NotSeparable> {
     parse_apart(base, now, separate)
 }
 
-/// Has two files parsed on a stack of its own: the parser calls itself, a file is hostile, and that stack is all that it
-/// may use up.
+/// Parses two hostile files on a stack of their own, which bounds the parser's recursion.
 pub(crate) fn parse_apart<T: Send + 'static, E: From<NotSeparable> + Send + 'static>(
     base: &str,
     now: &str,
@@ -81,15 +72,8 @@ fn separate(base: &str, now: &str) -> Result<TakenTests, NotSeparable> {
     if base_tests.nested != now_tests.nested {
         return Err(NotSeparable::Nested);
     }
-    let texts = |text: &str, tests: &FileTests| -> Option<Vec<String>> {
-        tests
-            .ranges
-            .iter()
-            .map(|range| text.get(range.clone()).map(str::to_owned))
-            .collect()
-    };
-    let of_base = texts(base, &base_tests).ok_or(NotSeparable::NotParsed)?;
-    let of_now = texts(now, &now_tests).ok_or(NotSeparable::NotParsed)?;
+    let of_base = base_tests.texts(base).ok_or(NotSeparable::NotParsed)?;
+    let of_now = now_tests.texts(now).ok_or(NotSeparable::NotParsed)?;
     let modules = now_tests.modules;
     if of_base == of_now {
         return Ok(TakenTests {
@@ -117,9 +101,8 @@ fn separate(base: &str, now: &str) -> Result<TakenTests, NotSeparable> {
 
 struct FileTests {
     ranges: Vec<Range<usize>>,
-    /// Texts of tests that lie deeper.
     nested: Vec<String>,
-    /// Names of test modules in files of their own, as in `mod tests;`.
+    /// As in `mod tests;`.
     modules: Vec<String>,
 }
 
@@ -145,19 +128,27 @@ impl FileTests {
         }
         Ok(tests)
     }
+
+    fn texts(&self, text: &str) -> Option<Vec<String>> {
+        self.ranges
+            .iter()
+            .map(|range| text.get(range.clone()).map(str::to_owned))
+            .collect()
+    }
+}
+
+fn text_of(text: &str, item: &impl Spanned) -> String {
+    text.get(item.span().byte_range())
+        .unwrap_or_default()
+        .to_owned()
 }
 
 fn collect_nested(item: &Item, text: &str, nested: &mut Vec<String>) {
-    let mut add = |range: Range<usize>| nested.push(text.get(range).unwrap_or_default().to_owned());
     match item {
         Item::Mod(module) => {
             for inner in module.content.iter().flat_map(|(_, items)| items) {
                 if is_test(inner) {
-                    nested.push(
-                        text.get(inner.span().byte_range())
-                            .unwrap_or_default()
-                            .to_owned(),
-                    );
+                    nested.push(text_of(text, inner));
                 } else {
                     collect_nested(inner, text, nested);
                 }
@@ -168,13 +159,13 @@ fn collect_nested(item: &Item, text: &str, nested: &mut Vec<String>) {
                 if let syn::ImplItem::Fn(method) = inner
                     && is_for_tests(&method.attrs)
                 {
-                    add(method.span().byte_range());
+                    nested.push(text_of(text, method));
                 }
             }
         }
         // Output of a macro is not known.
         Item::Macro(call) if call.mac.tokens.to_string().contains("# [test]") => {
-            add(call.span().byte_range());
+            nested.push(text_of(text, call));
         }
         _ => {}
     }
@@ -222,13 +213,13 @@ pub(crate) fn is_for_tests(attributes: &[Attribute]) -> bool {
 }
 
 fn is_parsable(text: &str) -> Result<(), NotSeparable> {
-    // Of a file with a mark or a first line for a shell the parser counts from behind it.
+    // Behind a byte order mark or a shebang the parser begins to count.
     let is_shifted =
         text.starts_with('\u{feff}') || (text.starts_with("#!") && !text.starts_with("#!["));
     if text.len() > MAX_BYTES || is_shifted {
         return Err(NotSeparable::TooLarge);
     }
-    // Reading tokens calls nothing again, however deep they lie.
+    // Tokens are read without recursion.
     let tokens: TokenStream = text.parse().map_err(|_| NotSeparable::NotParsed)?;
     if is_shallow(tokens) {
         Ok(())
@@ -240,9 +231,9 @@ fn is_parsable(text: &str) -> Result<(), NotSeparable> {
 struct TokenLevel {
     tokens: Peekable<token_stream::IntoIter>,
     outer: usize,
-    /// Calls with those for the tokens since the last separator.
+    /// Includes tokens since the last separator.
     calls: usize,
-    /// A `,` may stand within what `<` or `|` has begun.
+    /// A `,` may stand behind an open `<` or `|`.
     is_list_open: bool,
 }
 

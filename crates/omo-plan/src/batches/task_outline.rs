@@ -26,7 +26,6 @@ pub struct TaskHeading<'a> {
     pub depends_on: Vec<usize>,
     /// Also `true` for `none`.
     pub states_dependencies: bool,
-    /// Has a checkpoint marker.
     pub is_marked: bool,
 }
 
@@ -40,7 +39,6 @@ impl TaskHeading<'_> {
         }
     }
 
-    /// The half that is written first.
     pub(crate) fn is_tests(&self) -> bool {
         self.id.ends_with("-tests")
     }
@@ -49,7 +47,6 @@ impl TaskHeading<'_> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TaskOutline<'a> {
     pub tasks: Vec<TaskHeading<'a>>,
-    /// Index of each task by id.
     pub positions: HashMap<&'a str, usize>,
     /// At most 1,000 of each `Code`.
     pub diagnostics: Vec<Diagnostic>,
@@ -307,7 +304,6 @@ fn is_task_line(row: &str, form: HeadingForm) -> bool {
     text.is_some_and(|text| split_task_heading(text.trim_start(), form).is_some())
 }
 
-/// Heading that was likely meant as a task's.
 fn resembles_task(text: &str) -> bool {
     let word = text.trim_start_matches(|char: char| !char.is_alphanumeric());
     let is_task = word

@@ -15,7 +15,6 @@ use table::{
 };
 
 const MAX_DEPTH: usize = 4;
-/// Maximum words that decide about an effect.
 const MAX_TOLD: usize = 4;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -25,9 +24,7 @@ pub(crate) enum Effect {
     Installs,
     NeverEnds,
     Changes,
-    /// Calls another machine.
     Reaches,
-    /// Works, or writes, in a folder outside of the project.
     Leaves,
 }
 
@@ -253,7 +250,6 @@ fn plain_places(arguments: &[String]) -> Vec<usize> {
 struct ProgramCall<'a> {
     arguments: &'a [String],
     places: Vec<usize>,
-    /// Arguments at `places`.
     words: Vec<&'a str>,
 }
 

@@ -1,6 +1,7 @@
 //! Plans that are lists of checkboxes, nested and numbered by each format in its way.
 //!
-//! An item with tasks below and no text is a group; any other that is no task ([`TaskItems`]) is a part of the one above.
+//! An item with tasks below and no text is a group; any other that is no task ([`TaskItems`]) is a part of the one
+//! above.
 
 mod agent_os;
 mod bmad;
@@ -50,7 +51,6 @@ pub(super) enum TaskItems {
     NumberedOrOuter,
     /// Number, and outside of other numbered items.
     NumberedOuter,
-    /// Outside of other items.
     Outer,
 }
 
@@ -94,7 +94,6 @@ const NUMBERED: ChecklistDialect = ChecklistDialect {
     finish: |_, _| {},
 };
 
-/// With a `sign`.
 static SIGNED: [&ChecklistDialect; 4] = [&SISYPHUS, &CONDUCTOR, &BMAD, &AGENT_OS];
 
 const fn first(path: &'static str) -> GoalFile {
@@ -144,7 +143,6 @@ pub static KIRO: ChecklistDialect = ChecklistDialect {
     ..NUMBERED
 };
 
-/// A file of Kiro, even if its headings call its parts tasks.
 pub(super) fn is_surely_kiro(input: &PlanInput<'_>) -> bool {
     recognition::is_surely_kiro(input)
 }
@@ -305,7 +303,6 @@ impl ChecklistDialect {
         }
     }
 
-    /// Lines below a task about what to do, without reasons and sources.
     fn own_words(
         &self,
         document: &MarkdownDocument<'_>,
@@ -347,7 +344,6 @@ fn sections_by_number<'a>(document: &MarkdownDocument<'a>) -> HashMap<&'a str, R
     sections
 }
 
-/// Commands of the checkpoint lines behind a phase.
 fn read_checkpoints(
     document: &MarkdownDocument<'_>,
     outline: &ChecklistOutline<'_>,

@@ -11,7 +11,6 @@ use crate::model::{Dialect, Plan, PlannedState};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PlanFolder {
-    /// Name of the one file.
     File(String),
     /// Read together, in this order; `others` are plans of another format.
     Joined {

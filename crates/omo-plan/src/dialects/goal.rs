@@ -11,7 +11,6 @@ const MAX_PART: usize = 900;
 const MAX_REQUIREMENT: usize = 120;
 const MAX_REQUIREMENTS: usize = 20;
 
-/// File beside a plan with a part of its goal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GoalFile {
     /// From the plan's folder; `*` is any folder.
@@ -23,7 +22,6 @@ pub struct GoalFile {
 pub enum GoalPart {
     /// Sections with these headings, in lower case.
     Sections(&'static [&'static str]),
-    /// First paragraph below the headings.
     FirstParagraph,
     /// Titles of requirements, such as `### Requirement: Users can log in`.
     Requirements,
@@ -60,7 +58,6 @@ fn first_paragraph(document: &MarkdownDocument<'_>) -> String {
     let mut paragraph = Vec::new();
     for row in prose_lines(document, document.body_start..document.text.len()) {
         match stated_field(row) {
-            // The user's request, word for word.
             Some(("Input", value)) => {
                 return join_lines(std::iter::once(
                     value.trim().trim_start_matches("User description:"),
@@ -103,7 +100,6 @@ fn read_requirements(document: &MarkdownDocument<'_>) -> String {
     }
 }
 
-/// Trimmed lines without code and comments.
 fn prose_lines<'a>(
     document: &MarkdownDocument<'a>,
     bytes: Range<usize>,

@@ -60,7 +60,6 @@ impl PlanDialect for GsdDialect {
     }
 
     fn recognizes(&self, input: &PlanInput<'_>) -> bool {
-        // A cheap test rules out most files.
         ["<task", "<feature>"]
             .iter()
             .any(|tag| input.text().contains(tag))

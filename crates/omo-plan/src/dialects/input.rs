@@ -39,7 +39,6 @@ impl<'a> PlanInput<'a> {
             .is_some_and(|inner| inner.trim_start().starts_with(['"', '}']))
     }
 
-    /// Read at the first call.
     pub fn document(&self) -> &MarkdownDocument<'a> {
         self.document
             .get_or_init(|| MarkdownDocument::read(self.text))

@@ -11,9 +11,7 @@ use crate::model::Dialect;
 pub struct PlanPlace {
     /// With `/` between parts; empty for any.
     pub folder: &'static str,
-    /// Includes the folders below.
     pub is_deep: bool,
-    /// File name as a pattern.
     pub name: &'static str,
 }
 

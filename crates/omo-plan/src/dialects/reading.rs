@@ -58,7 +58,6 @@ pub fn read(path: &str, bytes: &[u8], reading: impl Into<PlanReading>) -> Plan {
     other.unwrap_or(plan)
 }
 
-/// Plan of another format than that of its place, by text alone.
 fn read_by_content(path: &str, bytes: &[u8], batches: BatchOptions) -> Option<Plan> {
     // A name without folders stands in no place.
     let input = PlanInput::new("plan.md", decode_plan_text(bytes).ok()?);
@@ -198,14 +197,12 @@ fn title(document: &MarkdownDocument<'_>) -> Option<String> {
     Some(first.text.to_owned()).filter(|title| !title.is_empty())
 }
 
-/// For a file without a task of the wanted dialect.
 fn no_tasks(input: &PlanInput<'_>, dialect: Dialect) -> Diagnostic {
     let text = format!("the file has no task in the format {}", dialect.word());
     let near = dialect.rules().near_miss(input);
     near.unwrap_or_else(|| task_diagnostic(None, Code::NoTasks, text))
 }
 
-/// Command that turns any file into a task list.
 pub fn command_from_file(path: &str) -> String {
     // `-` is stdin, which has no path.
     let path = if path == "-" {

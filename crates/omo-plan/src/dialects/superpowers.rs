@@ -155,7 +155,6 @@ fn read_task(
     }
 }
 
-/// Phase or chapter above each task.
 fn enclosing_sections(
     document: &MarkdownDocument<'_>,
     outline: &TaskOutline<'_>,

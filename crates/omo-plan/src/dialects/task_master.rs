@@ -28,7 +28,6 @@ pub struct JsonDialect {
     name: &'static str,
     places: &'static [PlanPlace],
     lists: &'static [&'static str],
-    /// The list may stand in tags.
     has_tags: bool,
     keys: &'static [&'static str],
     /// Key of the state, and its values for a finished and a reopened task.
@@ -352,7 +351,6 @@ fn report_needs_left_out(tasks: &[Task], entries: &[JsonTask<'_>], report: &mut 
 }
 
 impl JsonDialect {
-    /// For a JSON file without tasks.
     fn why_unrecognized(&self, text: &str) -> Diagnostic {
         let list = self.lists.first().copied().unwrap_or_default();
         let inner = json_text(text);

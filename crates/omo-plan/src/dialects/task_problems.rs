@@ -12,7 +12,6 @@ use crate::model::{MAX_PLAN_TASKS, Plan, PlannedState, Task};
 use crate::task_graph;
 
 const MAX_FINDINGS: usize = 1000;
-/// Shown bytes of an id.
 const SHOWN_BYTES: usize = 60;
 
 /// `heads` are the bytes of each task's first line; `line_of` gives the line of a byte, from 1.
@@ -122,7 +121,6 @@ pub(crate) fn report_task_problems(
         problems.report(circle.first().copied().unwrap_or(0), Code::Cycle, text);
     }
     let mut found = problems.found;
-    // A finished task needs nothing any more.
     let ids: HashSet<String> = plan.tasks.iter().map(|task| task.id.clone()).collect();
     for task in plan
         .tasks
@@ -151,7 +149,6 @@ impl<F: Fn(usize) -> usize> TaskProblems<'_, F> {
         if self.found.len() >= MAX_FINDINGS {
             return;
         }
-        // Wrong needs of a finished task stop nothing.
         let severity = match code {
             Code::UnknownDependency | Code::SelfDependency if self.is_finished(place) => {
                 Severity::Warning

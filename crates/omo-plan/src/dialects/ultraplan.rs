@@ -52,7 +52,6 @@ impl PlanDialect for UltraplanDialect {
         is_plan && has_steps(&outline)
     }
 
-    /// For a file with steps, or with something like steps.
     fn near_miss(&self, input: &PlanInput<'_>) -> Option<Diagnostic> {
         let document = input.document();
         let step = document
@@ -234,7 +233,6 @@ pub(crate) fn first_paragraph(text: &str) -> &str {
     text.get(..end).unwrap_or(text).trim_end()
 }
 
-/// Three signs or more and nothing else.
 pub(crate) fn is_horizontal_rule(line: &str) -> bool {
     let signs = line.split_whitespace().collect::<String>();
     signs.len() >= 3
@@ -262,7 +260,6 @@ pub(crate) fn read_goal(outline: &SectionOutline<'_>) -> String {
         .collect()
 }
 
-/// Commands of `## Verification` or `## Exit Condition`.
 pub(crate) fn read_closing_checks(
     outline: &SectionOutline<'_>,
     name: &str,

@@ -228,7 +228,6 @@ fn read_names(text: &str) -> Vec<Name<'_>> {
 
 const NAME_ENDS: [char; 4] = [',', '，', '、', '。'];
 
-/// Names without code, between commas.
 fn plain_names(text: &str) -> Vec<Name<'_>> {
     let mut found = Vec::new();
     let mut left = text.len();

@@ -1,7 +1,7 @@
 //! Files and commands of a task in prose.
 //!
-//! A path is known by its form, and counts as changed unless the words before say that it is only read. A command counts
-//! where the sentence says to run it or to verify with it.
+//! A path is known by its form, and counts as changed unless the words before say that it is only read. A command
+//! counts where the sentence says to run it or to verify with it.
 
 mod commands;
 mod file_names;
@@ -20,7 +20,6 @@ pub(crate) use commands::{JUDGES, NEGATES};
 
 /// `2.1`, `#1`.
 static NUMBER: Pattern = Pattern::new(r"^#?\d{1,3}(?:\.\d{1,3})*[.):]?[ \t]+");
-/// Of files, and of commands.
 const MAX_FINDINGS: usize = 200;
 
 #[derive(Debug, Default)]
@@ -73,7 +72,6 @@ pub(crate) fn read_prose(
     found
 }
 
-/// Proving commands of a line.
 pub(crate) fn read_row_checks(row: &str) -> Vec<TaskCheck> {
     commands::read_commands(row)
         .iter()
@@ -124,11 +122,9 @@ enum TaskVerb {
     Create,
     Change,
     Delete,
-    /// Looks at something.
     Inspect,
     /// States a condition that may hold already.
     Ensure,
-    /// Runs or tests existing code.
     Run,
     Unknown,
 }

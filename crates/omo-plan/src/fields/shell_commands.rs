@@ -45,12 +45,10 @@ fn first_word(text: &str) -> &str {
     text.split_whitespace().next().unwrap_or_default()
 }
 
-/// Prepares or changes something, and is no check.
 pub(crate) fn does_not_prove(command: &str) -> bool {
     !proves_something(command) || does_more_than_look(command)
 }
 
-/// Only names the place of the next command.
 fn is_context(row: &str) -> bool {
     has_role(first_word(row), Role::Context) || first_word(row) == row && is_assignment(row)
 }
@@ -58,7 +56,6 @@ fn is_context(row: &str) -> bool {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ScriptCommands {
     pub checks: Vec<String>,
-    /// Without commands that only name a place.
     pub unused: Vec<String>,
 }
 

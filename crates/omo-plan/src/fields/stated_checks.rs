@@ -1,7 +1,7 @@
 //! Commands and expectations of a `Verify` label.
 //!
-//! A command stands behind `Run:`, in a block, or as code first on a line. A stated exit status and quoted output are held
-//! to; the rest of an expectation is for people.
+//! A command stands behind `Run:`, in a block, or as code first on a line. A stated exit status and quoted output are
+//! held to; the rest of an expectation is for people.
 
 mod expectation;
 
@@ -17,7 +17,6 @@ use expectation::{Expectation, parse_expectation};
 
 pub use expectation::StatedOutcome;
 
-/// Languages of blocks with commands.
 const SHELLS: [&str; 16] = [
     "",
     "sh",
@@ -43,7 +42,6 @@ pub struct StatedCheck {
     pub stated_outcome: StatedOutcome,
     /// Its expectation in words binds nothing.
     pub is_expected_in_prose: bool,
-    /// Reads like a sentence.
     pub is_prose: bool,
     /// Line, or code block, of the command.
     pub span: Range<usize>,

@@ -1,4 +1,5 @@
-//! Commands of a text that are run or verified with and are no checks: they are named, since an author may count on them.
+//! Commands of a text that are run or verified with and are no checks: they are named, since an author may count on
+//! them.
 
 use super::prose::NEGATES;
 use super::shell_commands::{begins_as_script, does_not_prove, is_commit, names_program};
@@ -15,9 +16,7 @@ static RUN: Pattern = Pattern::new(
 );
 static VERIFY: Pattern =
     Pattern::new(r"\b(?i-u:run|verify|validate|check|test|execute|ensure|confirm)\b[^`]*$");
-/// Joins code to the code before it.
 static JOINS: Pattern = Pattern::new(r"^[\s,;/&+]*(?:(?i-u:and|or|then|und|dann)[\s,]*)*$");
-/// Form of a program's name.
 static PROGRAM: Pattern = Pattern::new(r"^[A-Za-z_.~/][\w./~-]*(?:\s|$)");
 
 pub(crate) fn unused_commands(text: &str) -> Vec<(String, CommandConcern)> {

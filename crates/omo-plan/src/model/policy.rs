@@ -14,14 +14,11 @@ pub struct RunPolicy {
     pub parallel: Parallelism,
     /// `0` for no limit.
     pub max_workers: u32,
-    /// Over the whole plan.
     pub max_rounds: u32,
     pub batch_size: u32,
-    /// Every task needs a Task Contract.
     pub requires_contracts: bool,
     /// Direct dependents that make a task a hub.
     pub hub_dependents: u32,
-    /// Ends without a verification of the whole.
     #[serde(default)]
     pub skips_verification: bool,
     /// Unproved tasks let dependents begin; they are never shown as passed.
@@ -33,10 +30,8 @@ pub struct RunPolicy {
     /// Of unproved work.
     #[serde(default)]
     pub review: ReviewTime,
-    /// Checks of the whole from the user.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub added_checks: Vec<TaskCheck>,
-    /// Models of agents from the user.
     #[serde(default)]
     pub models: PlanModels,
 }
@@ -44,11 +39,9 @@ pub struct RunPolicy {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ReviewTime {
-    /// Behind each unproved task.
     Tasks,
     /// Behind each wave or batch with an unproved task.
     Waves,
-    /// Once, behind all tasks.
     #[default]
     End,
     Never,
@@ -59,7 +52,6 @@ pub enum ReviewTime {
 pub enum OnTaskFail {
     /// Tasks that do not depend on the failed one go on.
     Continue,
-    /// Nothing more is begun.
     Stop,
     /// The rest goes on, then the failed ones once more.
     NextRound,
@@ -69,13 +61,11 @@ pub enum OnTaskFail {
 #[serde(rename_all = "snake_case")]
 pub enum Parallelism {
     None,
-    /// In work trees of their own.
     Groups,
     Tasks,
 }
 
 impl Default for RunPolicy {
-    /// A single round, one task after the other.
     fn default() -> Self {
         Self {
             on_task_fail: OnTaskFail::Continue,

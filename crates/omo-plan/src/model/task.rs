@@ -17,7 +17,6 @@ pub struct Task {
     pub lines: [usize; 2],
     /// Hexadecimal digits of the text with the task open.
     pub body_sha256: String,
-    /// Text of the file with the heading.
     pub body: String,
     pub kind: TaskKind,
     /// Id of the other half of tests and their implementation.
@@ -27,22 +26,17 @@ pub struct Task {
     /// Named ones of [`Task::deps`]; `None` without a statement, unlike an empty list.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub stated_deps: Option<Vec<String>>,
-    /// Title of the phase, story or parent.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub section: Option<String>,
     /// In the plan, before any run.
     #[serde(default)]
     pub state: PlannedState,
-    /// By the plan's word.
     #[serde(skip_serializing_if = "is_false", default)]
     pub is_optional: bool,
-    /// In the plan's word.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub priority: Option<String>,
     pub files: Vec<FileUse>,
-    /// File patterns.
     pub never_touch: Vec<String>,
-    /// In order.
     pub checks: Vec<TaskCheck>,
     /// Proof without checks: see [`crate::proof`].
     #[serde(skip_serializing_if = "Option::is_none", default)]
@@ -50,19 +44,15 @@ pub struct Task {
     /// Fails without the work: a test that is written first.
     pub red_check: Option<TaskCheck>,
     pub on_failure: OnFailure,
-    /// Another way for a retry.
     pub alternative: Option<String>,
     pub max_attempts: u32,
     pub commit: Option<TaskCommit>,
-    /// A person is asked behind it.
     pub stop_after: bool,
     /// No command can judge these.
     pub criteria: Vec<String>,
     pub complexity: TaskComplexity,
-    /// Of the worker.
     pub model: Option<String>,
     pub contract: Option<String>,
-    /// Labels that no rule reads.
     pub extra: BTreeMap<String, String>,
 }
 
@@ -115,8 +105,8 @@ impl Task {
         }
     }
 
-    /// Checks that prove the task after the work, in order. Tests are proved by failing as long as their subject is missing;
-    /// elsewhere `red_check` fails only in a copy without the work.
+    /// Checks that prove the task after the work, in order. Tests are proved by failing as long as their subject is
+    /// missing; elsewhere `red_check` fails only in a copy without the work.
     pub fn proving_checks(&self) -> impl Iterator<Item = &TaskCheck> {
         let red = self
             .red_check
@@ -160,10 +150,8 @@ pub enum TaskKind {
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileUse {
-    /// As written in the plan.
     pub path: String,
     pub action: FileAction,
-    /// As written in the plan.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub lines: Option<String>,
     /// Named, but not said to change.
@@ -206,7 +194,6 @@ pub enum OnFailure {
     Revert,
     /// Another way, then [`OnFailure::Revert`].
     Retry,
-    /// The run goes on without it.
     Skip,
     /// The run stops at once and waits for a person.
     #[default]

@@ -1,5 +1,5 @@
-//! Files of a task list, of both generations of programs: numbers as texts, two words for a task that was not begun, two
-//! names of its dependencies. Other fields are kept.
+//! Files of a task list, of both generations of programs: numbers as texts, two words for a task that was not begun,
+//! two names of its dependencies. Other fields are kept.
 
 use std::fmt;
 
@@ -25,7 +25,6 @@ pub struct TaskListFile {
     pub original_dir: Option<String>,
     #[serde(default)]
     pub goal: String,
-    /// In a few words, fit for a name.
     #[serde(default)]
     pub goal_brief: String,
     #[serde(default)]
@@ -46,10 +45,8 @@ pub struct TaskListFile {
     pub options: TaskListSettings,
     #[serde(default)]
     pub worktree: Value,
-    /// A verifier approved.
     #[serde(default)]
     pub verifier_passed: bool,
-    /// The documentation is written.
     #[serde(default)]
     pub documenter_completed: bool,
     /// RFC 3339.
@@ -103,10 +100,8 @@ pub struct TaskListSettings {
     pub max_workers: u32,
     #[serde(default = "max_iterations", deserialize_with = "number")]
     pub max_iterations: u32,
-    /// Ends with the plan.
     #[serde(default)]
     pub plan_only: bool,
-    /// Asks nothing.
     #[serde(default)]
     pub auto_mode: bool,
     #[serde(flatten)]
@@ -129,22 +124,18 @@ impl Default for TaskListSettings {
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum TaskListPhase {
     Planning,
-    /// Tasks exist, and none was begun.
     PlanningComplete,
     Execution,
     Verification,
     Documentation,
     Complete,
     Cancelled,
-    /// Unfinished after the last round.
     Failed,
-    /// Any other word.
     #[serde(rename = "unknown")]
     Unknown,
 }
 
 impl TaskListPhase {
-    /// Can be asked for.
     pub const ALL: [Self; 8] = [
         Self::Planning,
         Self::PlanningComplete,
@@ -156,7 +147,6 @@ impl TaskListPhase {
         Self::Failed,
     ];
 
-    /// For the file and for people.
     pub fn word(self) -> &'static str {
         match self {
             Self::Planning => "PLANNING",
@@ -171,7 +161,6 @@ impl TaskListPhase {
         }
     }
 
-    /// Nothing more happens by itself.
     pub fn is_over(self) -> bool {
         matches!(self, Self::Complete | Self::Cancelled | Self::Failed)
     }
@@ -191,7 +180,6 @@ pub struct TaskFile {
     pub complexity: crate::model::TaskComplexity,
     #[serde(default)]
     pub status: TaskFileStatus,
-    /// Ids of tasks that have to be done before.
     #[serde(default, deserialize_with = "ids")]
     pub blocked_by: Vec<String>,
     /// `blocked_by` by the name that other programs read.
@@ -212,7 +200,6 @@ pub struct TaskFile {
     /// `tdd` or `standard`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub approach: Option<String>,
-    /// Restarts after a failure.
     #[serde(default, deserialize_with = "number", skip_serializing_if = "is_zero")]
     pub retry_count: u32,
     #[serde(flatten)]
@@ -231,7 +218,6 @@ impl TaskFile {
         all
     }
 
-    /// Sets both names.
     pub fn set_dependencies(&mut self, needs: &[String]) {
         self.blocked_by = needs.to_vec();
         self.blocked_by_too = needs.to_vec();
@@ -247,14 +233,11 @@ pub enum TaskFileStatus {
     InProgress,
     /// By its worker's word.
     Resolved,
-    /// Not possible now.
     Blocked,
-    /// Tried and not done.
     Failed,
 }
 
 impl TaskFileStatus {
-    /// For the file and for people.
     pub fn word(self) -> &'static str {
         match self {
             Self::Open => "open",
@@ -271,7 +254,6 @@ impl TaskFileStatus {
 pub struct ContextFile {
     #[serde(default)]
     pub explorers: Vec<ExplorerEntry>,
-    /// No explorer is at work any more.
     #[serde(default)]
     pub exploration_complete: bool,
     #[serde(flatten)]

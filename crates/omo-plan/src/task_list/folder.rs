@@ -6,7 +6,6 @@ use crate::task_list::{TaskFile, TaskListFile, task_list_plan};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TaskList {
-    /// Name of the folder.
     pub id: String,
     pub folder: String,
     /// `session.json`.

@@ -135,7 +135,6 @@ pub fn task_from_file(task: &TaskFile) -> Task {
     }
 }
 
-/// SHA-256 of all definitions.
 pub fn tasks_digest(tasks: &[Task]) -> String {
     let lines: Vec<String> = tasks
         .iter()
@@ -163,7 +162,6 @@ fn verification_task(own: Option<&TaskFile>, tasks: &[Task]) -> Task {
     verification
 }
 
-/// One batch: a session knows waves and no stops.
 fn group_of_all(tasks: &[Task]) -> TaskGroup {
     TaskGroup {
         id: "tasks".to_owned(),
@@ -235,7 +233,6 @@ fn task_body(task: &TaskFile) -> String {
     format!("{}\n", parts.join("\n\n"))
 }
 
-/// Without status and evidence.
 fn definition_digest(task: &TaskFile) -> String {
     let definition = serde_json::json!([
         task.id,

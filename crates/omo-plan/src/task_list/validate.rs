@@ -21,7 +21,6 @@ pub(super) fn canonical_id(id: &str) -> &str {
     }
 }
 
-/// Without the verification.
 pub(super) fn validate_tasks(tasks: &[&TaskFile]) -> Vec<Diagnostic> {
     if tasks.is_empty() {
         return vec![task_diagnostic(

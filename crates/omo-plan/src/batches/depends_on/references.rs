@@ -39,7 +39,6 @@ pub(super) enum Reference<'a> {
 pub(super) enum Value<'a> {
     Nothing,
     References(Vec<Reference<'a>>),
-    /// Names no task.
     Unreadable,
 }
 

@@ -179,7 +179,6 @@ fn read_needed(names: &TaskNames<'_>, row: &str) -> Option<Vec<usize>> {
     })
 }
 
-/// Value behind a label with a colon.
 fn is_label(text: &str, value: &str) -> bool {
     let head = text.get(..text.len() - value.len()).unwrap_or_default();
     head.trim_end_matches([' ', '\t', '*', '_'])
@@ -205,7 +204,6 @@ fn read_statements(
             continue;
         }
         let row = document.slice(line);
-        // Most lines outside of tasks name none.
         if row.len() > MAX_LINE_BYTES || !row.contains(|char: char| char.is_ascii_digit()) {
             continue;
         }
@@ -264,7 +262,6 @@ fn read_statements(
     None
 }
 
-/// Stated needs, and those that the plan's order implies.
 pub(super) fn derive(
     document: &MarkdownDocument<'_>,
     outline: &ChecklistOutline<'_>,
@@ -300,7 +297,6 @@ pub(super) fn derive(
         .map(|(own, more)| join(own, &more))
         .collect();
     if order_by_needs(&needs).is_err() {
-        // Stated needs win over the order of the file.
         needs.clone_from(&own);
         if let Ok(order) = order_by_needs(&own) {
             for (before, task) in order.iter().zip(order.iter().skip(1)) {

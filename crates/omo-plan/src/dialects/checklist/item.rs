@@ -11,14 +11,11 @@ const TAB_COLUMNS: usize = 4;
 #[expect(clippy::struct_excessive_bools, reason = "each is a marker of its own")]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct ChecklistItem<'a> {
-    /// Columns before the list marker.
     pub indentation: usize,
-    /// Between the brackets of the checkbox.
     pub mark: Range<usize>,
     pub is_done: bool,
     /// As written, such as `T001` or `1.2`.
     pub number: Option<&'a str>,
-    /// Number before a colon.
     pub is_labelled: bool,
     /// `[P]` or `(P)`: at the same time as its neighbors.
     pub is_parallel: bool,
@@ -53,7 +50,6 @@ static MARKER: Pattern = Pattern::new(
 impl<'a> ChecklistItem<'a> {
     /// `span` is the place of the line in the file.
     pub(super) fn read(line: &'a str, span: Range<usize>) -> Option<Self> {
-        // The first letter rules out most lines.
         let is_listed = line
             .trim_start()
             .starts_with(|first: char| "-*+".contains(first) || first.is_ascii_digit());

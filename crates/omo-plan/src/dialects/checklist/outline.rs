@@ -24,16 +24,13 @@ pub(super) static TASK_HEADING: Pattern =
 pub(super) struct ChecklistEntry<'a> {
     pub item: ChecklistItem<'a>,
     pub id: String,
-    /// Index of the task with the same number.
     pub repeats: Option<usize>,
     pub body: Range<usize>,
-    /// Below the item's own line.
     pub details: Range<usize>,
     pub section: Option<String>,
     /// Index in `MarkdownDocument::headings`.
     pub heading: Option<usize>,
     pub parent: Option<usize>,
-    /// Has items below and no text.
     pub is_group: bool,
     /// A person is asked before anything behind it is begun.
     pub stops: bool,
@@ -356,7 +353,6 @@ fn read_entries<'a>(
     found
 }
 
-/// Part of the item above, and no task.
 fn is_below(
     item: &ChecklistItem<'_>,
     above: &ChecklistEntry<'_>,

@@ -30,7 +30,6 @@ pub static SISYPHUS: ChecklistDialect = ChecklistDialect {
     ..NUMBERED
 };
 
-/// Names the active plan beside it.
 pub const BOULDER_FILE: &str = "boulder.json";
 
 /// Name of the plan in a [`BOULDER_FILE`], whose path may be that of another machine.

@@ -21,7 +21,6 @@ const LOOKED_AT_BYTES: usize = 200;
 static BOX: Pattern = Pattern::new(
     r"^[ \t]*(?:[-*+•–—]|\d{1,9}[.)])?[ \t]*\[(?:[^\p{L}\p{N}\[\]]{0,2}|[xXoOvV])\](?:[^(\[:]|$)",
 );
-/// Number in a numbered list.
 static LISTED: Pattern = Pattern::new(r"^[ \t]*(\d{1,9})[.)][ \t]");
 
 /// Items outside of tasks with a box, or with an unused number.

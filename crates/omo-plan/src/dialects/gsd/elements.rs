@@ -26,9 +26,7 @@ pub(super) struct Element<'a> {
     pub(super) name: &'a str,
     pub(super) attributes: &'a str,
     pub(super) span: Range<usize>,
-    /// Between the tags.
     pub(super) inner: Range<usize>,
-    /// Has an end tag.
     pub(super) is_closed: bool,
 }
 
@@ -79,12 +77,10 @@ pub(super) struct TagIndex<'a> {
     text: &'a str,
     /// `<feature>` in a test-driven plan.
     task_name: &'static str,
-    /// Places of end tags by name.
     ends: HashMap<&'a str, Vec<usize>>,
     lines: Vec<(usize, LineTag)>,
     /// `lines` at which a task begins or ends.
     borders: Vec<usize>,
-    /// Lines that open or close code.
     fences: Vec<usize>,
 }
 
@@ -169,7 +165,6 @@ impl<'a> TagIndex<'a> {
         Some(start..end)
     }
 
-    /// Code that was opened behind `from`.
     fn is_in_code(&self, from: usize, at: usize) -> bool {
         let fences_at = self.fences.partition_point(|fence| *fence < at);
         let fences_before = self.fences.partition_point(|fence| *fence < from);

@@ -198,7 +198,6 @@ fn read_requirements(plans: &[Plan], names: &PlanNames, joined: &mut Plan) -> Ve
 }
 
 struct PlanNames {
-    /// Beginnings of task ids.
     list: Vec<String>,
     places: HashMap<String, Vec<usize>>,
     phases: HashMap<String, Vec<usize>>,

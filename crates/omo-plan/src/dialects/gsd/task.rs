@@ -26,7 +26,6 @@ fn is_checkpoint(task: &TaskElement<'_>) -> bool {
         .is_some_and(|kind| kind.trim_start().starts_with("checkpoint"))
 }
 
-/// A person's stop that is no task.
 pub(super) fn is_stop(task: &TaskElement<'_>) -> bool {
     is_checkpoint(task) && task.fields_named("name").next().is_none()
 }
@@ -124,7 +123,6 @@ pub(super) fn read_task(
     {
         add_read_files(text_of(document, field), &mut task.files);
     }
-    // Without a verification only criteria are left.
     if element.fields_named("verify").next().is_none() {
         let criteria = element
             .fields_named("acceptance_criteria")
@@ -139,7 +137,6 @@ fn text_of<'a>(document: &MarkdownDocument<'a>, field: &Element<'_>) -> &'a str 
     document.slice(field.inner.clone())
 }
 
-/// Emphasis at the start of a task.
 static BOLD_NAME: Pattern = Pattern::new(r"^\s*\*\*([^*\n]{1,200})\*\*");
 
 fn free_id(place: usize, ids: &HashSet<String>) -> String {
@@ -169,7 +166,6 @@ fn first_line(text: &str) -> String {
 /// File without a dot or a slash, such as `Makefile`.
 static BARE_FILE: Pattern = Pattern::new(r"^(?:[A-Z][A-Za-z]{3,}file|[A-Z]{4,})$");
 
-/// Path with a space in a folder.
 static SPACED_FILE: Pattern = Pattern::new(
     r"^[A-Za-z0-9_.-]+(?: [A-Z0-9][A-Za-z0-9_.-]*)+/(?:[\w.+-]+(?: [\w.+-]+)*/)*[\w.+-]+\.[A-Za-z0-9]{1,8}$",
 );

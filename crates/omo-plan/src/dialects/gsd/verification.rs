@@ -87,12 +87,10 @@ static GOES_ON: Pattern = Pattern::new(
     r"^\s*(?:&&|\|)|(?:\\|&&|\||[({])\s*$|<<|^\s*(?:(?:if|then|else|elif|fi|for|while|do|done|case|esac|cd|export|set|source)\b|[})]|[A-Za-z_]+=\S*\s*$)",
 );
 
-/// A command by itself.
 fn is_alone(row: &str) -> bool {
     shlex::split(row).is_some() && !GOES_ON.is_match(row)
 }
 
-/// Start of a shell line without the name of a program.
 static PATH_OR_VARIABLE: Pattern =
     Pattern::new(r"^(?:[.~]+/\S|[\w./-]+\.(?:sh|py|js|rb)\s|[A-Z_]+=)");
 
@@ -198,7 +196,6 @@ fn is_row_command(command: &str, is_code: bool) -> bool {
     (is_code || begins_as_shell(command)) && !NAMES_A_THING.is_match(command)
 }
 
-/// Words before a command, and the command.
 static NAMED: Pattern = Pattern::new(r"^[^`]{1,80}[^`\s]:[*_]*\s*(`[^`]+`)[\s.;]*$");
 
 fn mark_command(row: &str) -> String {

@@ -19,7 +19,6 @@ const MAX_SENTENCES: usize = 8 * 1024;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(in crate::dialects) struct StepCommands {
     pub(in crate::dialects) checks: Vec<StatedCheck>,
-    /// First command that is run to see it fail.
     pub(in crate::dialects) red_check: Option<StatedCheck>,
     pub(in crate::dialects) unused: Vec<String>,
 }
@@ -66,11 +65,8 @@ static NOT_FAILING: Pattern = Pattern::new(
 
 #[derive(Clone, Copy, Debug, Default)]
 struct StepKind {
-    /// Text before the steps.
     is_preamble: bool,
-    /// Runs a check.
     is_proof: bool,
-    /// Expects a failure.
     is_red: bool,
 }
 
@@ -89,7 +85,6 @@ impl StepKind {
     }
 }
 
-/// Number of a step.
 static NUMBER: Pattern = Pattern::new(
     r"^(?:{step})[ \t]*[0-9]+(?:\.[0-9]+)*[A-Za-z]?[ \t]*[:：.)—–-]*[*_ \t]*[:：—–-]*",
 );
@@ -192,7 +187,6 @@ impl<'d, 'a> StepReader<'d, 'a> {
         self.awaited = LinePurpose::Other;
     }
 
-    /// Behind a word such as `Run`.
     fn add_commands(&mut self, text: &str, line: &Range<usize>) {
         let (first, rest) = match split_code_span(text) {
             Some((code, rest)) => (code.trim(), rest),
@@ -334,7 +328,6 @@ fn is_code_command(row: &str) -> bool {
 
 static VERIFY_LABEL: Pattern =
     Pattern::new(r"^[*_]*(?i-u:verify|verification|test|check|validation|run)\b");
-/// Before a command that is run.
 static RUNNING: Pattern = Pattern::new(
     r"(?:^|[\s*(])(?i-u:re-?run|run|execute|running|verify with|verify via|check with|via|ejecuta|lance)(?:[^`.;]{0,40})$|(?:^|[\s*(])(?i-u:verify|verification|check|confirm|validate|build|lint|type-?check)\b[^`.;:]{0,60}:[*_]*\s*$|(?:运行|執行|执行|実行)[^`。]{0,12}$",
 );
@@ -342,7 +335,6 @@ static RUNNING: Pattern = Pattern::new(
 static ENDING: Pattern = Pattern::new(
     r"^\s*(?:[.;,。；，]|$|→|->|—|–|\(|and\b|passes\b|must\b|succeeds\b|compiles\b|completes\b|exits\b|is green\b)",
 );
-/// Right behind a command.
 static FAILS_BEHIND: Pattern = Pattern::new(
     r"^\s*(?:→|->|—|–|-|:|,|\()?\s*(?i-u:expect(?:ed|s)?:?\s+)?(?i-u:to\s+|it\s+)?(?i-u:fails?|red)\b",
 );

@@ -21,7 +21,6 @@ pub(in crate::dialects) struct HeadingFields {
     pub files: Vec<FileUse>,
     pub checks: Vec<StatedCheck>,
     pub red_check: Option<TaskCheck>,
-    /// Prove nothing.
     pub unused: Vec<String>,
     /// By its status or its boxes; `None` without either.
     pub is_done: Option<bool>,
@@ -64,7 +63,6 @@ impl HeadingFields {
     }
 }
 
-/// Start of `**Status:**`.
 static DONE: Pattern =
     Pattern::new(r"^[*_`\s]*(?:\[[xX]\]|[✅☑✔]|(?i-u:done|completed?|finished)\b|已完成|完成)");
 static OPEN: Pattern = Pattern::new(r"^[*_`\s]*\[ \]");
@@ -125,7 +123,6 @@ fn names_files(key: &str) -> bool {
     Word::Files.is(key) || key.starts_with("files ")
 }
 
-/// Each check once.
 pub(in crate::dialects) fn unique_checks(checks: Vec<StatedCheck>) -> Vec<TaskCheck> {
     let checks = checks.into_iter().map(|stated| stated.check);
     let mut known: HashSet<String> = HashSet::new();

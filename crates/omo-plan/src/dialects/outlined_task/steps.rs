@@ -9,7 +9,6 @@ use crate::pattern::Pattern;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::dialects) struct TaskStep {
     pub(in crate::dialects) title: Range<usize>,
-    /// Up to the next step.
     pub(in crate::dialects) span: Range<usize>,
 }
 

@@ -17,7 +17,6 @@ pub(super) fn is_called_optional(heading: &str) -> bool {
     OPTIONAL.is_match(heading)
 }
 
-/// By text; where that leaves it open, by place.
 pub(super) fn is_superpowers(document: &MarkdownDocument<'_>, is_at_place: bool) -> bool {
     let form = find_form(document);
     if !has_tasks(document, form) || document.front_matter_field("contract_version").is_some() {

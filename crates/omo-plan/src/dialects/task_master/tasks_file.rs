@@ -10,12 +10,10 @@ use serde_json::value::RawValue;
 use super::JsonDialect;
 
 const MAIN_TAG: &str = "master";
-/// Deeper subtasks are not read.
 const MAX_DEPTH: usize = 8;
 
 #[derive(Debug, Default)]
 pub(super) struct RawObject<'a> {
-    /// Keys with raw values, in order.
     pub(super) members: Vec<(String, &'a str)>,
 }
 

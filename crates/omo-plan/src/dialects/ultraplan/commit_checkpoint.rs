@@ -5,7 +5,6 @@ use crate::pattern::Pattern;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CommitCheckpoint {
-    /// As written in the plan.
     pub command: String,
     pub message: Option<String>,
     /// Nothing but `git commit -m "message"`.

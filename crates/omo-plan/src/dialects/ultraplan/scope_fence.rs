@@ -25,7 +25,6 @@ const MAX_COMPARED: usize = 100_000_000;
 
 #[derive(Debug, Default)]
 pub(crate) struct ScopeFence {
-    /// Empty for anything.
     pub touch: Vec<FileMention>,
     pub never: Vec<FileMention>,
     pub outside_paths: Vec<FileMention>,
@@ -181,7 +180,6 @@ fn behind_words(lower: &str, part: Range<usize>) -> Range<usize> {
     part.start + end.or_else(|| words.find(' ')).unwrap_or(words.len())..part.end
 }
 
-/// `MAX_COMPARED` is exceeded.
 #[derive(Debug)]
 pub(crate) struct ComparisonLimit;
 
@@ -197,14 +195,12 @@ impl PathComparer {
         }
     }
 
-    /// Both can be the same file.
     fn overlap(&mut self, one: &FileMention, other: &FileMention) -> Result<bool, ComparisonLimit> {
         let cost = (one.0.path.len() + 1).saturating_mul(other.0.path.len() + 1);
         self.remaining = self.remaining.checked_sub(cost).ok_or(ComparisonLimit)?;
         Ok(paths_overlap(&one.0.path, &other.0.path))
     }
 
-    /// First pair that can be the same file.
     pub(crate) fn first_overlap<'n>(
         &mut self,
         ones: &'n [FileMention],

@@ -23,7 +23,6 @@ impl PlanSection<'_> {
 #[derive(Debug)]
 pub(crate) struct SectionOutline<'d> {
     pub document: &'d MarkdownDocument<'d>,
-    /// Of every level, in order.
     pub sections: Vec<PlanSection<'d>>,
 }
 
@@ -51,7 +50,6 @@ impl<'d> SectionOutline<'d> {
         })
     }
 
-    /// Sections whose headings stand in `bytes`.
     pub(crate) fn sections_in(&self, bytes: Range<usize>) -> &[PlanSection<'d>] {
         let first = self
             .sections
@@ -73,7 +71,6 @@ pub(crate) fn is_heading_named(text: &str, name: &str) -> bool {
 pub(crate) enum NumberedHeading<'a> {
     /// `Step 3: its title`.
     Is(u64, &'a str),
-    /// Likely meant as `Is`.
     LooksLike,
     Other,
 }

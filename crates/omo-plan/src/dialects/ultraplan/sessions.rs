@@ -106,7 +106,6 @@ fn report_unread_sessions(
 
 struct StrategyReader<'r, 'd, 'f> {
     outline: &'r SectionOutline<'d>,
-    /// Budget of numbers.
     left: usize,
     findings: &'r mut PlanFindings<'f>,
 }

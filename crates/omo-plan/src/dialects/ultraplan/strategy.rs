@@ -14,7 +14,6 @@ pub(crate) struct SessionSection {
     pub heading: Range<usize>,
     pub steps: NumberList,
     pub wave: Option<u64>,
-    /// Sessions that have to end before.
     pub deps: NumberList,
     pub fence: ScopeFence,
 }

@@ -144,7 +144,6 @@ fn in_circle(sessions: &[SessionSection], places: &HashMap<u64, usize>) -> BTree
     forward.intersection(&backward).copied().collect()
 }
 
-/// Nodes that are never free of their predecessors.
 fn left_waiting(count: usize, edges: &[(usize, usize)]) -> BTreeSet<usize> {
     let mut behind: Vec<Vec<usize>> = vec![Vec::new(); count];
     let mut waits_for = vec![0_usize; count];

@@ -7,7 +7,6 @@ use crate::fields::shell_commands::without_bin_folder;
 use crate::fields::stated_checks::split_code_span;
 use crate::pattern::Pattern;
 
-/// A longer line is no sentence.
 const MAX_ROW_BYTES: usize = 16_384;
 
 static PROVES: Pattern = Pattern::new(
@@ -20,7 +19,6 @@ static LEADS: Pattern = Pattern::new(r"(?:\(|(?i-u:\b(?:with|via|using|run|execu
 
 static JOINT: Pattern = Pattern::new(r"^\s*[,&+、，]?\s*(?:and|then)?\s*$");
 
-/// Right before a command that is not run.
 pub(crate) static NEGATES: Pattern = Pattern::new(
     r"(?i-u:\b(?:do not|don't|never|without|instead of|rather than|avoid|not)\s+(?:\w+\s+){0,2})$",
 );
@@ -64,7 +62,6 @@ pub(super) fn read_commands(row: &str) -> Vec<String> {
     found
 }
 
-/// Code that proves the task.
 fn is_check(code: &str, row: &str, byte: usize, behind: &str, verb: TaskVerb) -> bool {
     if !is_command(code)
         || row
@@ -126,7 +123,6 @@ fn is_with(near: &[String]) -> bool {
         .is_some_and(|word| matches!(word.as_str(), "with" | "via" | "using"))
 }
 
-/// A runnable command that only looks.
 fn is_command(code: &str) -> bool {
     // All packages below a folder, for Go and Bazel.
     let plain = code.replace("/...", "/").replace("//...", "//");

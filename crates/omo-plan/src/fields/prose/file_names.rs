@@ -10,7 +10,6 @@ const EXTENSIONS: &str = "\
     rs rst sass sbt scala scss service sh sln slnx snap sol sql sqlite storyboard strings styl sum sv svelte svg \
     swift targets template tf tfvars tmpl toml tpl tres ts tscn tsx ttf twig txt v vb vhd vue vy wav webm webmanifest webp \
     wgsl woff woff2 xaml xcconfig xcscheme xcstrings xib xlsx xml xsd yaml yml zig zsh";
-/// Names without such an extension.
 const NAMES: &[&str] = &[
     "Brewfile",
     "CODEOWNERS",
@@ -40,7 +39,6 @@ const DOT_FILES: &[&str] = &[
     ".ruby-version",
     ".tool-versions",
 ];
-/// Libraries that look like files.
 const LIBRARIES: &str = "\
     alpine.js anime.js asp.net babylon.js backbone.js bignumber.js chart.js cytoscape.js d3.js day.js decimal.js \
     deck.gl dexie.js discord.js ember.js ethers.js express.js fabric.js ffmpeg.wasm fuse.js highlight.js hls.js howler.js \

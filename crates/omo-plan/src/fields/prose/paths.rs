@@ -9,10 +9,8 @@ use crate::model::FileUse;
 use crate::pattern::Pattern;
 
 const MAX_PATH_BYTES: usize = 300;
-/// A longer line is no sentence.
 const MAX_ROW_BYTES: usize = 16_384;
 
-/// Before a path that is only looked at.
 const MENTIONS: &[&str] = &[
     "per",
     "see",
@@ -192,7 +190,6 @@ fn without_groups(path: &str) -> String {
 }
 
 fn read_path(word: &str, is_code: bool) -> Option<String> {
-    // A cheap test rules out most words.
     if !word.contains('.') && !word.contains("file") && !word.contains("CODEOWNERS") {
         return None;
     }

@@ -6,7 +6,6 @@ use super::split_code_span;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum StatedOutcome {
-    /// Nothing readable.
     #[default]
     Nothing,
     Success,
@@ -31,7 +30,6 @@ const PASSING: [&str; 9] = [
     "ok",
     "green",
 ];
-/// Before quoted output.
 const SHOWING: [&str; 18] = [
     "contains",
     "contain",

@@ -8,7 +8,6 @@ use crate::model::TaskComplexity;
 use crate::refusal::{VerbRefusal, VerbRefusalKind};
 use crate::task_list::{TaskFile, TaskListFile, TaskListPhase, TaskListSettings};
 
-/// Goals that begin so need no plan.
 const TRIVIAL: [&str; 8] = [
     "fix typo",
     "fix spelling",
@@ -19,7 +18,6 @@ const TRIVIAL: [&str; 8] = [
     "delete unused",
     "remove comment",
 ];
-/// Goals that begin so need plans of plans.
 const SWEEPING: [&str; 9] = [
     "refactor",
     "architecture",
@@ -94,7 +92,6 @@ pub fn resume_task_list(
     Ok(after)
 }
 
-/// In a few words, fit for a name.
 fn brief_goal(goal: &str, session: &str) -> String {
     let plain: String = goal
         .to_lowercase()
@@ -144,11 +141,9 @@ pub struct NewTask {
     /// `None` for the next number.
     pub id: Option<String>,
     pub subject: String,
-    /// The title stands in for none.
     pub description: Option<String>,
     pub complexity: TaskComplexity,
     pub criteria: Vec<String>,
-    /// Ids of tasks that have to be done before.
     pub blocked_by: Vec<String>,
     /// `tdd` or `standard`.
     pub approach: String,

@@ -21,7 +21,6 @@ pub(super) fn doubtful_words_in(text: &str) -> impl Iterator<Item = &'static str
         .filter(move |word| has_word(&text, word))
 }
 
-/// As a whole word.
 fn has_word(text: &str, word: &str) -> bool {
     text.match_indices(word).any(|(start, _)| {
         let before = text

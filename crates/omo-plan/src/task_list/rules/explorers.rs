@@ -11,7 +11,6 @@ const PATTERNS: &str = "patterns";
 #[derive(Clone, Debug, Default)]
 pub struct ExplorerFinding {
     pub id: String,
-    /// Subject of the search.
     pub hint: String,
     pub file: String,
     pub summary: String,
@@ -66,7 +65,6 @@ pub fn add_explorer_finding(
     Some(context)
 }
 
-/// An expected result is missing.
 pub fn awaits_explorers(context: &ContextFile) -> bool {
     expected_explorers(context).any(|id| context.explorers.iter().all(|explorer| explorer.id != id))
 }
@@ -92,7 +90,6 @@ fn empty_context(version: &str) -> ContextFile {
     }
 }
 
-/// Appends texts that the list does not have.
 fn merge_texts(into: &mut Map<String, Value>, name: &str, texts: Vec<String>) {
     let list = into.entry(name).or_insert_with(|| json!([]));
     if let Some(list) = list.as_array_mut() {

@@ -14,7 +14,6 @@ pub fn parse_task_id(text: &str) -> Option<String> {
     (is_number && !digits.is_empty() && digits.len() <= MAX_DIGITS).then(|| digits.to_owned())
 }
 
-/// By number, the verification last.
 pub fn sort_tasks(tasks: &mut [TaskFile]) {
     tasks.sort_by_key(|task| task_number(&task.id).unwrap_or(u32::MAX));
 }

@@ -17,16 +17,13 @@ pub const EXPLORATION_STAGES: [&str; 5] = [
 #[derive(Clone, Debug, Default)]
 pub struct TaskListChange {
     pub phase: Option<TaskListPhase>,
-    /// Approves the plan.
     pub plan_approved: bool,
     pub design_doc: Option<String>,
     /// One of [`EXPLORATION_STAGES`].
     pub exploration_stage: Option<String>,
     /// From 1.
     pub round: Option<u32>,
-    /// A verifier approved.
     pub verifier_passed: bool,
-    /// The documentation is written.
     pub documenter_completed: bool,
 }
 
@@ -40,10 +37,8 @@ impl TaskListChange {
     }
 }
 
-/// Work that a phase depends on.
 #[derive(Clone, Copy, Debug)]
 pub struct TaskListWork<'a> {
-    /// In any order.
     pub tasks: &'a [TaskFile],
     pub unreadable_tasks: usize,
     pub logged_evidence: usize,

@@ -13,13 +13,11 @@ use crate::task_list::{TaskFile, TaskFileStatus, TaskListFile, TaskListPhase, VE
 #[derive(Clone, Debug, Default)]
 pub struct TaskChange {
     pub status: Option<TaskFileStatus>,
-    /// Added to the task's own.
     pub evidence: Vec<String>,
     pub retry_count: Option<u32>,
     pub edit: TaskEdit,
 }
 
-/// Before its start.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TaskEdit {
     pub subject: Option<String>,
