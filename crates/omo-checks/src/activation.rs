@@ -46,7 +46,7 @@ impl ActivationContext<'_> {
             now,
         } = self;
         let start = RunStart::of(session, &activation);
-        let kept = session
+        let saved = session
             .verification
             .environment
             .take()
@@ -64,7 +64,7 @@ impl ActivationContext<'_> {
         }
         session.verification.scope = session.verification.scope.take().or(scope);
         session.verification.settings = session.verification.settings.take().or(Some(settings));
-        let (kept, result) = match (kept, root, state_home) {
+        let (saved, result) = match (saved, root, state_home) {
             (None, Some(root), Some(home)) => {
                 let environment = CheckEnvironment::from_variables(env::variables(), root);
                 match environment.save_for_run(home, id) {
@@ -72,9 +72,9 @@ impl ActivationContext<'_> {
                     Err(error) => (None, Err(error)),
                 }
             }
-            (kept, ..) => (kept, Ok(())),
+            (saved, ..) => (saved, Ok(())),
         };
-        session.verification.environment = Some(kept.unwrap_or_default());
+        session.verification.environment = Some(saved.unwrap_or_default());
         (start, result)
     }
 }

@@ -277,10 +277,10 @@ fn run(
         last_line: last_said_line(&outcome.tail),
         ..CheckRecord::default()
     };
-    let known = record.after(check.last.as_ref());
+    let record = record.after(check.last.as_ref());
     Some(CheckResult {
         tests: outcome.tests,
-        ..result(check, known, false, outcome.heard.printed)
+        ..result(check, record, false, outcome.heard.printed)
     })
 }
 

@@ -71,15 +71,15 @@ pub fn first_lines(text: &str, max_bytes: usize) -> String {
     if text.len() <= max_bytes {
         return text.to_owned();
     }
-    let mut kept = String::new();
+    let mut lines = String::new();
     for line in text.lines() {
-        if kept.len() + line.len() + 1 + MORE.len() > max_bytes {
+        if lines.len() + line.len() + 1 + MORE.len() > max_bytes {
             break;
         }
-        kept.push_str(line);
-        kept.push('\n');
+        lines.push_str(line);
+        lines.push('\n');
     }
-    format!("{}{MORE}", kept.trim_end())
+    format!("{}{MORE}", lines.trim_end())
 }
 
 /// One line of untrusted text, unchanged but for characters that pass for a break or another line.

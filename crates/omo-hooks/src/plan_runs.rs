@@ -108,9 +108,12 @@ pub(crate) fn pending_approvals(context: &HookContext, root: &Path) -> Vec<Pendi
 }
 
 /// For the user; `None` without unapproved commands.
-pub(crate) fn approval_text(context: &HookContext, all: &[PendingApproval]) -> Option<String> {
+pub(crate) fn approval_text(
+    context: &HookContext,
+    approvals: &[PendingApproval],
+) -> Option<String> {
     let state_home = context.env.state_home.as_deref();
-    let open: Vec<&PendingApproval> = all
+    let open: Vec<&PendingApproval> = approvals
         .iter()
         .filter(|it| !pending_approval::is_approved(state_home, &it.digest))
         .collect();
@@ -143,12 +146,12 @@ pub(crate) fn write_approval(
     pending: &PendingApproval,
 ) -> Result<(), String> {
     approval_request(pending)?;
-    let given = GivenApproval {
+    let approval = GivenApproval {
         by: ChangedBy::Typed,
         at: context.env.now,
     };
     let approved =
-        pending_approval::approve(context.env.state_home.as_deref(), root, pending, given);
+        pending_approval::approve(context.env.state_home.as_deref(), root, pending, approval);
     approved.map_err(|error| refusal_line(&format!("could not be approved: {error}")))?;
     if let Err(error) = log_approval(context) {
         context.log_problem(&error);

@@ -36,10 +36,10 @@ pub fn answer(context: &HookContext, command: RunCommand, arguments: &str) -> St
     match hand_over(context, command, arguments, LIMIT) {
         Ok(Answered::Ended {
             status: Some(0),
-            said: [said, warned],
+            said: [text, warned],
         }) => {
-            let said = [said, warned].concat();
-            run_answer::answered(command, arguments, &String::from_utf8_lossy(&said))
+            let text = [text, warned].concat();
+            run_answer::answered(command, arguments, &String::from_utf8_lossy(&text))
         }
         Ok(Answered::Ended {
             said: [_, warned], ..
@@ -92,29 +92,29 @@ pub fn offer(context: &HookContext) -> Option<String> {
     });
     let Answered::Ended {
         status: Some(0),
-        said: [said, _],
+        said: [text, _],
     } = is_worth_asking
         .then(|| hand_over(context, RunCommand::Offer, "", OFFER_LIMIT))?
         .ok()?
     else {
         return None;
     };
-    let said = run_answer::lines(&String::from_utf8_lossy(&said));
-    said.starts_with("[omo] the run ").then_some(said)
+    let text = run_answer::lines(&String::from_utf8_lossy(&text));
+    text.starts_with("[omo] the run ").then_some(text)
 }
 
 /// The answer of `omo` in lines; `None` for an empty or late one.
 fn screen(context: &HookContext, command: RunCommand, arguments: &str) -> Option<String> {
     let Ok(Answered::Ended {
         status: Some(0),
-        said: [said, _],
+        said: [text, _],
     }) = hand_over(context, command, arguments, LIMIT)
     else {
         return None;
     };
     // Words of a plan may be in it: nothing may move a terminal.
-    let said = String::from_utf8_lossy(&said);
-    let lines: Vec<String> = said.trim_end().lines().map(sanitize_line).collect();
+    let text = String::from_utf8_lossy(&text);
+    let lines: Vec<String> = text.trim_end().lines().map(sanitize_line).collect();
     let screen = lines.join("\n");
     (!screen.trim().is_empty()).then_some(screen)
 }
@@ -161,10 +161,10 @@ pub fn at_work(context: &HookContext, plan: Option<&PlanRun>) -> Option<String> 
     match hand_over(context, RunCommand::AtWork, "", LIMIT) {
         Ok(Answered::Ended {
             status: Some(0),
-            said: [said, _],
+            said: [text, _],
         }) => {
-            let said = run_answer::lines(&String::from_utf8_lossy(&said));
-            (!said.is_empty()).then_some(said)
+            let text = run_answer::lines(&String::from_utf8_lossy(&text));
+            (!text.is_empty()).then_some(text)
         }
         Ok(_) | Err(NoAnswer::NotRun(_)) => plan
             .filter(|plan| plan.is_open())

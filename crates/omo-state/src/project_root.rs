@@ -49,8 +49,8 @@ pub fn session_folders(folder: &Path, started_in: &[PathBuf]) -> Vec<PathBuf> {
                 .cloned(),
         );
     }
-    let mut known = BTreeSet::new();
-    folders.retain(|dir| known.insert(dir.canonicalize().unwrap_or_else(|_| dir.clone())));
+    let mut seen = BTreeSet::new();
+    folders.retain(|dir| seen.insert(dir.canonicalize().unwrap_or_else(|_| dir.clone())));
     folders
 }
 

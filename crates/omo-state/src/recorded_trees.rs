@@ -31,15 +31,15 @@ pub fn folder_parts(id: &SessionId) -> [String; 3] {
 ///
 /// Where the user's own folder cannot be written.
 pub fn begin(state_home: &Path, id: &SessionId, now: Timestamp) -> Result<(), FolderError> {
-    let all = GuardedFolder::create_user_part(state_home, &PARTS)?;
-    all.remove_folder(&name(id))?;
-    for other in all.file_names("session-")? {
+    let sessions = GuardedFolder::create_user_part(state_home, &PARTS)?;
+    sessions.remove_folder(&name(id))?;
+    for other in sessions.file_names("session-")? {
         let list = GuardedFolder::open_user_part(state_home, &[PARTS[0], PARTS[1], &other])
             .ok()
             .flatten();
         let written = list.and_then(|folder| folder.written_at(LIST));
         if written.is_none_or(|at| now.as_millis() / 1_000 - at > LONGEST_SECONDS) {
-            let _ = all.remove_folder(&other);
+            let _ = sessions.remove_folder(&other);
         }
     }
     // Without a list the folder could be taken for one that is over.
@@ -61,25 +61,25 @@ pub fn keep(
 
 /// Removes a begun snapshot without a list, in which half a file may lie.
 pub fn abandon(state_home: &Path, id: &SessionId) {
-    let all = GuardedFolder::open_user_part(state_home, &PARTS)
+    let sessions = GuardedFolder::open_user_part(state_home, &PARTS)
         .ok()
         .flatten();
-    let Some((all, folder)) = all.zip(open(state_home, id).ok()) else {
+    let Some((sessions, folder)) = sessions.zip(open(state_home, id).ok()) else {
         return;
     };
     if folder
         .read(LIST, MAX_BYTES)
         .is_ok_and(|list| list.is_none_or(|list| list.is_empty()))
     {
-        let _ = all.remove_folder(&name(id));
+        let _ = sessions.remove_folder(&name(id));
     }
 }
 
 /// The list with this digest, if it is still there.
-pub fn read(state_home: &Path, id: &SessionId, kept: &str) -> Option<RecordedTrees> {
+pub fn read(state_home: &Path, id: &SessionId, digest: &str) -> Option<RecordedTrees> {
     let folder =
         GuardedFolder::open_user_part(state_home, &[PARTS[0], PARTS[1], &name(id)]).ok()??;
-    sealed_json::read_kept(&folder, LIST, kept, MAX_BYTES)
+    sealed_json::read_kept(&folder, LIST, digest, MAX_BYTES)
 }
 
 /// Removes the list of a proved task; the objects go when there is time.

@@ -35,9 +35,9 @@ pub fn keep(
 }
 
 /// The environment with this digest, if it is still there.
-pub fn read(state_home: &Path, id: &SessionId, kept: &str) -> Option<EnvVariables> {
+pub fn read(state_home: &Path, id: &SessionId, digest: &str) -> Option<EnvVariables> {
     let folder = GuardedFolder::open_user_part(state_home, &PARTS).ok()??;
-    sealed_json::read_kept(&folder, &name(id), kept, MAX_BYTES)
+    sealed_json::read_kept(&folder, &name(id), digest, MAX_BYTES)
 }
 
 pub(crate) fn forget(state_home: Option<&Path>, id: &SessionId) {

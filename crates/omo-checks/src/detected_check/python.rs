@@ -36,9 +36,9 @@ pub(super) fn detect(top: &dyn TopFiles) -> Option<Candidate> {
 
 /// Hatch has no lock file: only its environments tell that it tests the project.
 fn hatch(top: &dyn TopFiles, project: &Json) -> Option<Candidate> {
-    let (own, nothing) = (top.toml("hatch.toml"), Json::Null);
+    let (hatch_file, nothing) = (top.toml("hatch.toml"), Json::Null);
     let of_project = project.pointer("/tool/hatch").unwrap_or(&nothing);
-    [("hatch.toml", &own), ("pyproject.toml", of_project)]
+    [("hatch.toml", &hatch_file), ("pyproject.toml", of_project)]
         .into_iter()
         .find_map(|(file, settings)| {
             if settings.pointer("/envs/default/scripts/test").is_some() {

@@ -389,13 +389,13 @@ pub(crate) fn mark_stopped(checks: &mut [Check], is_of_task: impl Fn(&Check) -> 
 
 /// Removes the marks of a continued task; a check that was asked for again stays once.
 pub(crate) fn unmark_stopped(checks: &mut Vec<Check>) {
-    let own: Vec<Vec<u8>> = checks
+    let definitions: Vec<Vec<u8>> = checks
         .iter()
         .filter(|check| check.origin == CheckOrigin::User)
         .map(Check::definition)
         .collect();
     checks.retain(|check| {
-        check.origin != CheckOrigin::StoppedTask || !own.contains(&check.definition())
+        check.origin != CheckOrigin::StoppedTask || !definitions.contains(&check.definition())
     });
     for check in checks
         .iter_mut()

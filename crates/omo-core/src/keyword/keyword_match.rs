@@ -32,14 +32,14 @@ pub(super) fn contains_keyword(text: &str, keywords: &Keywords) -> bool {
 }
 
 fn matches(text: &str, keywords: &Keywords) -> Vec<Range<usize>> {
-    let mut found: Vec<Range<usize>> = keywords
+    let mut words: Vec<Range<usize>> = keywords
         .words()
         .iter()
         .flat_map(|keyword| ends(places(text, keyword)))
         .collect();
     // Of two that begin together the longer one counts.
-    found.sort_unstable_by(|a, b| a.start.cmp(&b.start).then(b.end.cmp(&a.end)));
-    found
+    words.sort_unstable_by(|a, b| a.start.cmp(&b.start).then(b.end.cmp(&a.end)));
+    words
 }
 
 /// The first [`PLACES`] and the last ones.
@@ -106,7 +106,7 @@ fn byte_at(text: &str, at: usize) -> Option<u8> {
 
 /// `false` for a part of a longer name, path, option or number.
 fn is_free(text: &str, word: &Range<usize>) -> bool {
-    let own = text.get(word.clone()).unwrap_or_default();
+    let keyword = text.get(word.clone()).unwrap_or_default();
     let outer = with_emphasis(text, word);
     let before = text
         .get(..outer.start)
@@ -125,8 +125,8 @@ fn is_free(text: &str, word: &Range<usize>) -> bool {
     });
     !joined_before
         && !joined_after
-        && !within_katakana(before, own.chars().next())
-        && !within_katakana(own.chars().next_back(), next)
+        && !within_katakana(before, keyword.chars().next())
+        && !within_katakana(keyword.chars().next_back(), next)
 }
 
 /// The word with the marks of `_ulw_`.

@@ -57,13 +57,13 @@ fn bracketed(line: &str) -> Option<&str> {
 
 /// Banners of loops and of omo, each with its paragraph: a loop repeats the task below its banner.
 fn banners(text: &str, keywords: &Keywords) -> Vec<Range<usize>> {
-    let mut found = Vec::new();
+    let mut ranges = Vec::new();
     for block in paragraphs(text) {
         let inner = text.get(block.clone()).unwrap_or_default();
         let first = lines(inner).find(|(_, line)| is_banner(line, keywords));
-        found.extend(first.map(|(line, _)| block.start + line.start..block.end));
+        ranges.extend(first.map(|(line, _)| block.start + line.start..block.end));
     }
-    found
+    ranges
 }
 
 fn is_banner(line: &str, keywords: &Keywords) -> bool {
@@ -79,7 +79,7 @@ fn is_banner(line: &str, keywords: &Keywords) -> bool {
 
 /// Added and removed lines of a paragraph that has both, or `@@ ` or `diff --git`.
 fn diffs(text: &str) -> Vec<Range<usize>> {
-    let mut found = Vec::new();
+    let mut ranges = Vec::new();
     for block in paragraphs(text) {
         let inner = text.get(block.clone()).unwrap_or_default();
         if has_line(inner, "@@ ")
@@ -87,10 +87,11 @@ fn diffs(text: &str) -> Vec<Range<usize>> {
             || has_line(inner, "+") && has_line(inner, "-")
         {
             let changed = lines(inner).filter(|(_, line)| line.starts_with(['+', '-']));
-            found.extend(changed.map(|(line, _)| block.start + line.start..block.start + line.end));
+            ranges
+                .extend(changed.map(|(line, _)| block.start + line.start..block.start + line.end));
         }
     }
-    found
+    ranges
 }
 
 fn has_line(text: &str, start: &str) -> bool {
@@ -99,7 +100,7 @@ fn has_line(text: &str, start: &str) -> bool {
 
 /// Tags, and the text between a `<tag>` and its `</tag>`.
 fn tags(text: &str) -> Vec<Range<usize>> {
-    let mut found = Vec::new();
+    let mut ranges = Vec::new();
     let mut open: Vec<(&str, usize)> = Vec::new();
     let mut open_of: HashMap<&str, usize> = HashMap::new();
     let mut from = 0;
@@ -109,19 +110,19 @@ fn tags(text: &str) -> Vec<Range<usize>> {
             while let Some((name, start)) = open.pop() {
                 open_of.entry(name).and_modify(|count| *count -= 1);
                 if name == tag.name {
-                    found.push(start..tag.range.end);
+                    ranges.push(start..tag.range.end);
                     break;
                 }
             }
         } else {
-            found.push(tag.range.clone());
+            ranges.push(tag.range.clone());
             if !tag.closes {
                 open.push((tag.name, tag.range.start));
                 *open_of.entry(tag.name).or_default() += 1;
             }
         }
     }
-    found
+    ranges
 }
 
 struct Tag<'t> {
@@ -166,7 +167,7 @@ fn next_tag(text: &str, from: usize) -> Option<Tag<'_>> {
 
 /// `[text](target)`: the name of a page.
 fn links(text: &str) -> Vec<Range<usize>> {
-    let mut found = Vec::new();
+    let mut ranges = Vec::new();
     let mut open = None;
     for at in memchr::memchr3_iter(b'[', b']', b'\n', text.as_bytes()) {
         let mut rest = text.bytes().skip(at);
@@ -179,23 +180,23 @@ fn links(text: &str) -> Vec<Range<usize>> {
                     .take(MAX_TAG)
                     .position(|byte| byte == b')' || byte == b'\n');
                 if let (Some(start), Some(end)) = (open.take(), end) {
-                    found.push(start..at + end);
+                    ranges.push(start..at + end);
                 }
             }
             _ => open = None,
         }
     }
-    found
+    ranges
 }
 
 /// URLs, e-mail addresses and `@` references, up to a blank or a letter that addresses do not hold.
 fn addresses(text: &str) -> Vec<Range<usize>> {
-    let mut found = Vec::new();
+    let mut ranges = Vec::new();
     if !["://", "www.", "@"]
         .iter()
         .any(|mark| memmem::find(text.as_bytes(), mark.as_bytes()).is_some())
     {
-        return found;
+        return ranges;
     }
     let mut start = 0;
     for piece in text.split_inclusive(|char: char| char.is_whitespace() || !char.is_ascii()) {
@@ -209,11 +210,11 @@ fn addresses(text: &str) -> Vec<Range<usize>> {
             let end = piece
                 .trim_end_matches(|char: char| char.is_whitespace() || !char.is_ascii())
                 .len();
-            found.push(start + from.min(end)..start + end);
+            ranges.push(start + from.min(end)..start + end);
         }
         start += piece.len();
     }
-    found
+    ranges
 }
 
 /// Keywords that are part of code: `ulw(x)`, `x = ulw`, `^ulw|goal`.

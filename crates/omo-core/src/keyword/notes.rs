@@ -14,18 +14,18 @@ const NOTES: [(&str, &str); 2] = [
 const OWN_NOTE: &str = "<ultrawork-mode>";
 
 pub(super) fn notes(text: &str) -> Vec<Range<usize>> {
-    let mut found = Vec::new();
+    let mut ranges = Vec::new();
     for (open, close) in NOTES {
         let mut from = 0;
         while let Some(start) = find(text, open, from) {
             let closing = find(text, close, start).map(|end| end + close.len());
             from = closing.unwrap_or(text.len());
             if closing.is_some() || open != OWN_NOTE {
-                found.push(start..from);
+                ranges.push(start..from);
             }
         }
     }
-    found
+    ranges
 }
 
 pub(super) fn without_leading_notes(mut text: &str) -> &str {

@@ -12,7 +12,7 @@ use crate::text::masked_text::lines;
 
 pub(super) fn pasted_lines(text: &str, keywords: &Keywords) -> Vec<Range<usize>> {
     let has_settings = lines(text).any(|(_, line)| is_setting(line));
-    let mut found = indented_code(text);
+    let mut ranges = indented_code(text);
     let mut named = 0;
     let all_named = lines(text)
         .filter(|(_, line)| keyword_match::contains_keyword(line, keywords))
@@ -27,7 +27,7 @@ pub(super) fn pasted_lines(text: &str, keywords: &Keywords) -> Vec<Range<usize>>
             || is_chat(line)
             || has_settings && is_section(trimmed)
         {
-            found.push(range);
+            ranges.push(range);
             continue;
         }
         if !names_keyword {
@@ -51,14 +51,14 @@ pub(super) fn pasted_lines(text: &str, keywords: &Keywords) -> Vec<Range<usize>>
             || line.is_key_of(next)
             || line.is_row_of_words()
         {
-            found.push(range);
+            ranges.push(range);
         } else if !line.starts_with_keyword()
             && (line.is_command() || line.is_log() || line.is_code() || line.is_behind_label())
         {
-            found.push(range.start..range.start + own_end(line.text, keywords));
+            ranges.push(range.start..range.start + own_end(line.text, keywords));
         }
     }
-    found
+    ranges
 }
 
 /// Maximum lines with a keyword judged from each end; a text with more is pasted, or hostile.
@@ -181,15 +181,15 @@ fn indented_code(text: &str) -> Vec<Range<usize>> {
         return Vec::new();
     }
     let mut in_list = false;
-    let mut found = Vec::new();
+    let mut ranges = Vec::new();
     for (range, line) in lines(text) {
         if !is_indented(line) {
             in_list = is_list_item(line) || in_list && line.trim().is_empty();
         } else if !in_list {
-            found.push(range);
+            ranges.push(range);
         }
     }
-    found
+    ranges
 }
 
 /// `- text`, `* text`, `• text`, `1. text`.

@@ -7,18 +7,18 @@ use super::{Keywords, keyword_match};
 use crate::text::masked_text::{lines, paragraphs};
 
 pub(super) fn tables(text: &str, keywords: &Keywords) -> Vec<Range<usize>> {
-    let mut found = barred_tables(text);
+    let mut ranges = barred_tables(text);
     for block in paragraphs(text) {
         let inner = text.get(block.clone()).unwrap_or_default();
         if keyword_match::contains_keyword(inner, keywords) {
             let rows = rows_in_block(inner, keywords);
-            found.extend(
+            ranges.extend(
                 rows.into_iter()
                     .map(|row| block.start + row.start..block.start + row.end),
             );
         }
     }
-    found
+    ranges
 }
 
 /// Lines that begin with a bar such as `|`, and the lines around a row of dashes.
@@ -26,22 +26,22 @@ fn barred_tables(text: &str) -> Vec<Range<usize>> {
     let rows: Vec<(Range<usize>, &str)> = lines(text)
         .filter(|(_, line)| line.contains(['|', '│', '┃']))
         .collect();
-    let mut found: Vec<Range<usize>> = Vec::new();
+    let mut ranges: Vec<Range<usize>> = Vec::new();
     for (index, (range, line)) in rows.iter().enumerate() {
         if line.trim_start().starts_with(['|', '│', '┃']) {
-            found.push(range.clone());
+            ranges.push(range.clone());
         } else if is_rule(line) {
             let head = index.checked_sub(1).and_then(|index| rows.get(index));
-            found.extend(
+            ranges.extend(
                 head.map(|(head, _)| head.clone())
                     .filter(|head| is_below(head, range)),
             );
-            found.push(range.clone());
-        } else if found.last().is_some_and(|upper| is_below(upper, range)) {
-            found.push(range.clone());
+            ranges.push(range.clone());
+        } else if ranges.last().is_some_and(|upper| is_below(upper, range)) {
+            ranges.push(range.clone());
         }
     }
-    found
+    ranges
 }
 
 fn is_below(upper: &Range<usize>, lower: &Range<usize>) -> bool {
@@ -56,9 +56,9 @@ fn is_rule(line: &str) -> bool {
 }
 
 fn rows_in_block(block: &str, keywords: &Keywords) -> Vec<Range<usize>> {
-    let all: Vec<(Range<usize>, &str)> = lines(block).collect();
-    let mut found = Vec::new();
-    for (index, (range, line)) in all.iter().enumerate() {
+    let rows: Vec<(Range<usize>, &str)> = lines(block).collect();
+    let mut ranges = Vec::new();
+    for (index, (range, line)) in rows.iter().enumerate() {
         if !keyword_match::contains_keyword(line, keywords) {
             continue;
         }
@@ -66,7 +66,7 @@ fn rows_in_block(block: &str, keywords: &Keywords) -> Vec<Range<usize>> {
         let mut beside = beside
             .into_iter()
             .flatten()
-            .filter_map(|index| all.get(index))
+            .filter_map(|index| rows.get(index))
             .map(|(_, line)| *line);
         let cells = cells_in_line(line);
         let is_row = cells.is_some() && beside.clone().any(|other| cells_in_line(other) == cells)
@@ -83,10 +83,10 @@ fn rows_in_block(block: &str, keywords: &Keywords) -> Vec<Range<usize>> {
                 other.ends_with(':') || is_list_item(other) && !without_bullet(other).contains(' ')
             });
         if is_row || is_entry || is_named || is_comparison(line, keywords) {
-            found.push(range.clone());
+            ranges.push(range.clone());
         }
     }
-    found
+    ranges
 }
 
 fn starts_with_keyword(line: &str, keywords: &Keywords) -> bool {

@@ -67,7 +67,7 @@ pub(crate) fn lines(text: &str) -> impl Iterator<Item = (Range<usize>, &str)> {
 
 /// Fenced code: three or more backticks or tildes, closed by as many, or never.
 pub(crate) fn fences(text: &str) -> Vec<Range<usize>> {
-    let mut found = Vec::new();
+    let mut ranges = Vec::new();
     let mut open: Option<(usize, char, usize)> = None;
     for (range, line) in lines(text) {
         match (open, fence_mark(line)) {
@@ -77,14 +77,14 @@ pub(crate) fn fences(text: &str) -> Vec<Range<usize>> {
             (Some((start, mark, length)), Some((other, other_length, info)))
                 if other == mark && other_length >= length && info.trim().is_empty() =>
             {
-                found.push(start..range.end);
+                ranges.push(start..range.end);
                 open = None;
             }
             _ => {}
         }
     }
-    found.extend(open.map(|(start, ..)| start..text.len()));
-    found
+    ranges.extend(open.map(|(start, ..)| start..text.len()));
+    ranges
 }
 
 /// The mark, its length, and the rest of the line; any indentation counts, as in a list.
@@ -109,14 +109,14 @@ pub(crate) fn quoted_lines(text: &str) -> Vec<Range<usize>> {
 
 /// HTML comments; one without `-->` reaches to the end.
 pub(crate) fn comments(text: &str) -> Vec<Range<usize>> {
-    let mut found = Vec::new();
+    let mut ranges = Vec::new();
     let mut from = 0;
     while let Some(start) = find(text, "<!--", from) {
         let end = find(text, "-->", start + 4).map_or(text.len(), |end| end + 3);
-        found.push(start..end);
+        ranges.push(start..end);
         from = end;
     }
-    found
+    ranges
 }
 
 pub(crate) fn find(text: &str, needle: &str, from: usize) -> Option<usize> {
@@ -126,13 +126,13 @@ pub(crate) fn find(text: &str, needle: &str, from: usize) -> Option<usize> {
 
 /// Inline code: a run of backticks up to the next run of the same length in the same paragraph.
 pub(crate) fn inline_code(text: &str) -> Vec<Range<usize>> {
-    let mut found = Vec::new();
+    let mut ranges = Vec::new();
     for paragraph in paragraphs(text) {
         let offset = paragraph.start;
         let runs = backtick_runs(text.get(paragraph).unwrap_or_default(), offset);
-        pair_runs(&runs, &mut found);
+        pair_runs(&runs, &mut ranges);
     }
-    found
+    ranges
 }
 
 fn backtick_runs(text: &str, offset: usize) -> Vec<Range<usize>> {
@@ -163,23 +163,23 @@ fn pair_runs(runs: &[Range<usize>], found: &mut Vec<Range<usize>>) {
 }
 
 pub(crate) fn paragraphs(text: &str) -> Vec<Range<usize>> {
-    let mut found: Vec<Range<usize>> = Vec::new();
+    let mut ranges: Vec<Range<usize>> = Vec::new();
     let mut inside = false;
     for (range, line) in lines(text) {
         let blank = line.trim().is_empty();
-        match found.last_mut() {
+        match ranges.last_mut() {
             Some(last) if inside && !blank => last.end = range.end,
-            _ if !blank => found.push(range),
+            _ if !blank => ranges.push(range),
             _ => {}
         }
         inside = !blank;
     }
-    found
+    ranges
 }
 
 pub(crate) fn quotations(text: &str) -> Vec<Range<usize>> {
     let mut open = [const { None::<usize> }; KINDS];
-    let mut found = Vec::new();
+    let mut ranges = Vec::new();
     for (at, _) in text
         .bytes()
         .enumerate()
@@ -209,7 +209,7 @@ pub(crate) fn quotations(text: &str) -> Vec<Range<usize>> {
             .iter()
             .find_map(|&kind| open.get_mut(kind)?.take())
         {
-            found.push(start..at + char.len_utf8());
+            ranges.push(start..at + char.len_utf8());
         } else if let Some(slot) = mark.opens().and_then(|kind| open.get_mut(kind)) {
             *slot = match *slot {
                 Some(outer) if mark.nests() => Some(outer),
@@ -217,7 +217,7 @@ pub(crate) fn quotations(text: &str) -> Vec<Range<usize>> {
             };
         }
     }
-    found
+    ranges
 }
 
 fn may_be_a_mark(byte: u8) -> bool {

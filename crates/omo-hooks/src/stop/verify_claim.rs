@@ -478,11 +478,11 @@ fn judge_reading(
         .unwrap_or_default();
     let material = String::from_utf8_lossy(&material);
     wait_for_transcripts(|| {
-        let given = agent_transcript::read_agent_start(&agent);
-        let unread = unread_copies(place, &given);
+        let start = agent_transcript::read_agent_start(&agent);
+        let unread = unread_copies(place, &start);
         let facts = reviewer_facts(
             reviewer,
-            given,
+            start,
             (&agent, transcript),
             asked.offset,
             root,
@@ -496,7 +496,7 @@ fn judge_reading(
     })
 }
 
-fn unread_copies(place: &SessionEntry, given: &AgentStart) -> Vec<String> {
+fn unread_copies(place: &SessionEntry, start: &AgentStart) -> Vec<String> {
     let folder = place
         .folder()
         .open_folder(&review_material::versions_folder_name(place.id()))
@@ -517,7 +517,7 @@ fn unread_copies(place: &SessionEntry, given: &AgentStart) -> Vec<String> {
             let content = folder
                 .as_ref()
                 .and_then(|folder| folder.read(name, MAX_MATERIAL_BYTES).ok()?);
-            let reads: Vec<String> = given
+            let reads: Vec<String> = start
                 .reads
                 .iter()
                 .filter(|(path, _)| path.file_name().is_some_and(|file| file == name.as_str()))

@@ -52,9 +52,9 @@ pub(super) fn run_check_command(
             }
         }
         CheckRequest::Remove(name) => change_checks(context, |checks| {
-            let said = format!("[omo] `{}` decides no more.", inline_code(name, 40));
+            let message = format!("[omo] `{}` decides no more.", inline_code(name, 40));
             if session_check::remove_check(checks, name) {
-                Ok(said)
+                Ok(message)
             } else {
                 Err(unknown_check(name))
             }
@@ -226,12 +226,12 @@ fn approve_file(
             refusal_line("that is not the code of omo.toml as it is now; nothing was approved")
         ));
     }
-    let given = GivenApproval {
+    let approval = GivenApproval {
         by: ChangedBy::Typed,
         at: context.env.now,
     };
     let new = repository.checks.clone();
-    let said = format!(
+    let message = format!(
         "[omo] approved: {} of omo.toml, exactly as it is now. Any change asks again.",
         pluralize(new.len(), "check")
     );
@@ -242,9 +242,9 @@ fn approve_file(
                 .map_err(|error| refusal_line(&error.to_string()))?;
         }
         // Last: an approval beyond the bounds is not given either.
-        let approved = repository.approve(state_home, root, given);
+        let approved = repository.approve(state_home, root, approval);
         approved.map_err(|error| refusal_line(&format!("could not be approved: {error}")))?;
-        Ok(said.clone())
+        Ok(message.clone())
     })
 }
 
@@ -254,9 +254,9 @@ fn change_checks(
 ) -> Result<String, HookError> {
     change_session(context, |session| {
         let mut checks = session.checks.clone();
-        let said = change(&mut checks)?;
+        let message = change(&mut checks)?;
         session.change_checks(checks, ChangedBy::Typed, context.env.now);
-        Ok(said)
+        Ok(message)
     })
 }
 
@@ -267,19 +267,19 @@ fn change_session(
     let Some(place) = context.create_session_entry()? else {
         return Ok(refusal_line("this session has no id that omo knows"));
     };
-    let ((said, session), lock) =
+    let ((message, session), lock) =
         place.update(DEADLINE, CorruptPolicy::Refuse, |session: &mut Session| {
-            let said = change(session);
-            let write = if said.is_ok() {
+            let message = change(session);
+            let write = if message.is_ok() {
                 EntryChange::Write
             } else {
                 EntryChange::Keep
             };
-            ((said, session.clone()), write)
+            ((message, session.clone()), write)
         })?;
-    let said = match said {
-        Err(said) => return Ok(said),
-        Ok(said) => said,
+    let message = match message {
+        Err(message) => return Ok(message),
+        Ok(message) => message,
     };
     let id = place.id().as_str();
     place.log(
@@ -289,7 +289,7 @@ fn change_session(
     drop(lock);
     if context.provenance(&context.peek_session()?.unwrap_or_default())? != EntryProvenance::Own {
         let why = "but the record of this session is not omo's own any more, and no verdict will rest on it; `ulw` begins a new run";
-        return Ok(format!("{said} {}", refusal_line(why)));
+        return Ok(format!("{message} {}", refusal_line(why)));
     }
-    Ok(said)
+    Ok(message)
 }

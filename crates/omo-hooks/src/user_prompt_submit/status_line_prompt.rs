@@ -38,7 +38,7 @@ pub(super) fn answer(request: StatuslineRequest, state_home: Option<&Path>) -> S
         settings: &settings,
         state_home,
     };
-    let said = if request == StatuslineRequest::On {
+    let message = if request == StatuslineRequest::On {
         files.turn_on(&program).map(|on| match on {
             StatusLineOn::Written {
                 entry,
@@ -62,7 +62,7 @@ pub(super) fn answer(request: StatuslineRequest, state_home: Option<&Path>) -> S
             StatusLineOff::NotOn => client_settings::status_line_not_on(&place),
         })
     };
-    said.unwrap_or_else(|why| client_settings::status_line_unchanged(&place, &why))
+    message.unwrap_or_else(|why| client_settings::status_line_unchanged(&place, &why))
 }
 
 /// The offer to a user without omo's status line, who did not turn it off.

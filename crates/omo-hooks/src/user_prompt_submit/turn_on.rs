@@ -214,12 +214,12 @@ pub(super) fn unrunnable_hook() -> Option<String> {
     (!is_there).then(|| program.display().to_string())
 }
 
-fn initial_checks(context: &HookContext, own: Vec<Check>) -> StartingChecks {
+fn initial_checks(context: &HookContext, user_checks: Vec<Check>) -> StartingChecks {
     let state_home = context.env.state_home.as_deref();
     context
         .root
         .as_deref()
-        .map(|root| starting_checks::gather_checks(own, root, state_home))
+        .map(|root| starting_checks::gather_checks(user_checks, root, state_home))
         .unwrap_or_default()
 }
 

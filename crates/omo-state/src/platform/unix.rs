@@ -189,11 +189,11 @@ pub(crate) fn open_for_reading(path: &Path, links: Links) -> io::Result<Opened> 
 #[cfg(target_os = "linux")]
 pub(crate) fn made_at(path: &Path) -> Option<SystemTime> {
     use rustix::fs::{AtFlags, CWD, StatxFlags, statx};
-    let found = statx(CWD, path, AtFlags::empty(), StatxFlags::BTIME).ok()?;
-    let is_known = found.stx_mask & StatxFlags::BTIME.bits() != 0;
+    let stat = statx(CWD, path, AtFlags::empty(), StatxFlags::BTIME).ok()?;
+    let is_known = stat.stx_mask & StatxFlags::BTIME.bits() != 0;
     let since = std::time::Duration::new(
-        u64::try_from(found.stx_btime.tv_sec).ok()?,
-        found.stx_btime.tv_nsec,
+        u64::try_from(stat.stx_btime.tv_sec).ok()?,
+        stat.stx_btime.tv_nsec,
     );
     is_known.then(|| SystemTime::UNIX_EPOCH + since)
 }

@@ -89,10 +89,10 @@ fn is_called_for(prompt: &str, folder: &Path) -> bool {
         return false;
     };
     let word = word.trim_matches('"').as_bytes();
-    let mut left = MAX_TRANSCRIPT_BYTES;
+    let mut remaining = MAX_TRANSCRIPT_BYTES;
     files
         .into_iter()
-        .any(|(_, path)| ScheduleSigns::read(&path, &mut left, word, prompt).hold())
+        .any(|(_, path)| ScheduleSigns::read(&path, &mut remaining, word, prompt).hold())
 }
 
 #[derive(Default)]
@@ -103,10 +103,10 @@ struct ScheduleSigns {
 }
 
 impl ScheduleSigns {
-    fn read(path: &Path, left: &mut u64, word: &[u8], prompt: &str) -> Self {
+    fn read(path: &Path, remaining: &mut u64, word: &[u8], prompt: &str) -> Self {
         let length = path.metadata().map_or(0, |found| found.len());
-        let read = length.min(*left);
-        *left -= read;
+        let read = length.min(*remaining);
+        *remaining -= read;
         let mut signs = Self::default();
         each_line(path, length - read, &[word, FIRE.as_bytes()], |line| {
             signs.is_called_for |= line.calls_with(prompt);

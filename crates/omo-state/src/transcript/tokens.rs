@@ -11,14 +11,14 @@ use super::{COPY, Chunk, RawLine};
 const MAX_BYTES: u64 = 64 * 1024 * 1024;
 
 /// Messages before the run do not count; a replaced transcript is counted anew.
-pub fn count_tokens(path: &Path, known: &TokenUse, since: Option<Timestamp>) -> TokenUse {
-    let Some(chunk) = Chunk::read_at_most(path, known.offset, MAX_BYTES) else {
-        return known.clone();
+pub fn count_tokens(path: &Path, earlier: &TokenUse, since: Option<Timestamp>) -> TokenUse {
+    let Some(chunk) = Chunk::read_at_most(path, earlier.offset, MAX_BYTES) else {
+        return earlier.clone();
     };
-    let mut counted = if chunk.start < known.offset {
+    let mut counted = if chunk.start < earlier.offset {
         TokenUse::default()
     } else {
-        known.clone()
+        earlier.clone()
     };
     // A message has a line for each of its blocks, with the usage so far.
     let mut messages = BTreeMap::from([(counted.message.clone(), counted.of_message)]);
