@@ -166,15 +166,29 @@ pub(super) fn verify_claim(
         difference: None,
         files: None,
     };
-    let mut check = judge_claim(&session, findings);
+    let check = judge_claim(&session, findings);
+    Some(complete_outcome(
+        context, root, place, &session, &files, check,
+    ))
+}
+
+/// Adds the verified files and their difference, or the material of a wanted review.
+fn complete_outcome(
+    context: &HookContext,
+    root: &Path,
+    place: &SessionEntry,
+    session: &Session,
+    files: &WorkFiles,
+    mut check: ClaimOutcome,
+) -> ClaimOutcome {
     if check.judgement == ClaimJudgement::Verified {
-        let files = read_judged_files(&files, check.findings.tree.as_deref());
+        let files = read_judged_files(files, check.findings.tree.as_deref());
         let findings = ClaimFindings {
             tree_changed: files.is_none(),
             files,
             ..check.findings
         };
-        check = judge_claim(&session, findings);
+        check = judge_claim(session, findings);
     }
     if check.judgement == ClaimJudgement::Verified {
         // For a later look at the run, whose records of the start go with its end.
@@ -183,26 +197,24 @@ pub(super) fn verify_claim(
             context,
             root,
             place,
-            &session,
+            session,
             &mut FileVersions::unwritten(),
         );
         watchdog::reset_limit();
         check.findings.difference = changes.ok().and_then(|changes| changes.difference);
     }
     if !matches!(check.judgement, ClaimJudgement::ReviewWanted { .. }) {
-        return Some(check);
+        return check;
     }
     watchdog::extend_limit(GIT_SLACK);
     check.findings.newly_ignored = files.newly_ignored(session.ulw.started_at);
-    Some(
-        match write_material(context, place, &session, &check, &files) {
-            Ok(material) => ClaimOutcome {
-                material: Some(material),
-                ..check
-            },
-            Err(why) => check.with_hidden_work(why),
+    match write_material(context, place, session, &check, files) {
+        Ok(material) => ClaimOutcome {
+            material: Some(material),
+            ..check
         },
-    )
+        Err(why) => check.with_hidden_work(why),
+    }
 }
 
 /// Wait of an agreement, since its request, for the checks without the change.
