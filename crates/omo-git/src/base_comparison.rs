@@ -432,8 +432,8 @@ impl<'a> BaseComparison<'a> {
             "--exclude-standard",
             "--directory",
         ];
-        let said = self.files.outermost()?.git(&list, &[])?;
-        let paths = parts(&said);
+        let output = self.files.outermost()?.git(&list, &[])?;
+        let paths = parts(&output);
         let paths = paths.map(|path| path_of(path.strip_suffix(b"/").unwrap_or(path)));
         Ok(paths.filter(|path| is_plain(path)).collect())
     }
@@ -499,8 +499,8 @@ fn branch_base(repository: &GitRepository) -> Result<BranchBase, BaseError> {
         let Some(tip) = repository.commit_of(main)? else {
             continue;
         };
-        let (status, said) = repository.status_and_output(&["merge-base", &tip, &head])?;
-        let base = trimmed_line(&said);
+        let (status, output) = repository.status_and_output(&["merge-base", &tip, &head])?;
+        let base = trimmed_line(&output);
         if status == 0 && base != head {
             return Ok(BranchBase {
                 commit: base,

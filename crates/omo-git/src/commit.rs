@@ -303,12 +303,17 @@ impl CommitWorktree {
             };
         }
         let asked = list([&name.0]);
-        let said = self.git_output(
+        let output = self.git_output(
             &["check-ignore", "-v", "-z", "--no-index", "--stdin"],
             &asked,
         );
-        let fields: Vec<Vec<u8>> = said
-            .map(|said| said.split(|byte| *byte == 0).map(<[u8]>::to_vec).collect())
+        let fields: Vec<Vec<u8>> = output
+            .map(|output| {
+                output
+                    .split(|byte| *byte == 0)
+                    .map(<[u8]>::to_vec)
+                    .collect()
+            })
             .unwrap_or_default();
         match fields.as_slice() {
             // File, line number, pattern, path.
@@ -332,8 +337,8 @@ impl CommitWorktree {
         arguments: &[&str],
         input: &[u8],
     ) -> Result<HashSet<Vec<u8>>, CommitRefusal> {
-        let said = self.git_output(arguments, input)?;
-        Ok(parts(&said).map(<[u8]>::to_vec).collect())
+        let output = self.git_output(arguments, input)?;
+        Ok(parts(&output).map(<[u8]>::to_vec).collect())
     }
 
     fn git_output(&self, arguments: &[&str], input: &[u8]) -> Result<Vec<u8>, CommitRefusal> {
@@ -347,8 +352,8 @@ impl CommitWorktree {
             OutputMode::Captured,
         ) {
             Some(GitOutcome::Ended {
-                status: 0, said, ..
-            }) => Ok(said),
+                status: 0, output, ..
+            }) => Ok(output),
             Some(GitOutcome::Ended {
                 status, complaint, ..
             }) => Err(CommitRefusal::other(
@@ -457,11 +462,11 @@ impl CommitWorktree {
 
     fn differences(&self, command: &[&str], between: &[&str]) -> Option<Vec<ChangedEntry>> {
         let arguments = [command, &["-z", "--no-renames"], between].concat();
-        git_in(&self.tree, &arguments, &[]).and_then(|said| parse_changes(&said))
+        git_in(&self.tree, &arguments, &[]).and_then(|output| parse_changes(&output))
     }
 
     fn git_line(&self, arguments: &[&str]) -> Option<String> {
-        git_in(&self.tree, arguments, &[]).map(|said| trimmed_line(&said))
+        git_in(&self.tree, arguments, &[]).map(|output| trimmed_line(&output))
     }
 
     fn write_inputs(

@@ -302,9 +302,9 @@ fn outside_sparse_set(
         return Ok(Vec::new());
     }
     let asked = list(paths);
-    let (status, said) =
+    let (status, output) =
         repository.answer(&["sparse-checkout", "check-rules", "-z"], &[], &asked)?;
-    let inside: BTreeSet<&[u8]> = parts(&said).collect();
+    let inside: BTreeSet<&[u8]> = parts(&output).collect();
     let outside = paths
         .iter()
         .filter(|path| status == 0 && !inside.contains(path.as_bytes()));

@@ -38,21 +38,21 @@ pub fn commit_differences<'a>(
     if asked.is_empty() {
         return Ok(BTreeMap::new());
     }
-    let said = repository.git_with(&PATCH_ARGUMENTS, &[], asked.as_bytes())?;
+    let output = repository.git_with(&PATCH_ARGUMENTS, &[], asked.as_bytes())?;
     Ok(split_by_header(
-        &String::from_utf8_lossy(&said),
+        &String::from_utf8_lossy(&output),
         is_object_name,
     ))
 }
 
 /// Splits output of git at lines that name an object; lines of a difference have a sign before them.
 pub(crate) fn split_by_header(
-    said: &str,
+    output: &str,
     is_header: impl Fn(&str) -> bool,
 ) -> BTreeMap<String, String> {
     let mut differences: BTreeMap<String, String> = BTreeMap::new();
     let mut current = None;
-    for line in said.split_inclusive('\n') {
+    for line in output.split_inclusive('\n') {
         if is_header(line.trim_end_matches('\n')) {
             current = Some(
                 differences
@@ -93,8 +93,8 @@ mod tests {
         let top = folder.path();
         let run = |arguments: &[&str]| {
             let settings = ["-c", "user.name=a", "-c", "user.email=a@b"];
-            let said = git(top, &[settings.as_slice(), arguments].concat(), &[], &[]).unwrap();
-            String::from_utf8(said).unwrap().trim().to_owned()
+            let output = git(top, &[settings.as_slice(), arguments].concat(), &[], &[]).unwrap();
+            String::from_utf8(output).unwrap().trim().to_owned()
         };
         run(&["init", "-q"]);
         let other = "a".repeat(40);
@@ -129,8 +129,8 @@ mod tests {
     #[test]
     fn a_large_difference_is_cut() {
         let id = "b".repeat(40);
-        let said = format!("{id}\n{}", "+1234567\n".repeat(MAX_BYTES / 4));
-        let found = split_by_header(&said, is_object_name);
+        let output = format!("{id}\n{}", "+1234567\n".repeat(MAX_BYTES / 4));
+        let found = split_by_header(&output, is_object_name);
         assert!(found[&id].len() >= MAX_BYTES && found[&id].len() < MAX_BYTES + 9);
     }
 }

@@ -256,9 +256,9 @@ mod tests {
 
     #[test]
     fn a_file_that_is_called_like_a_commit_or_a_line_of_git_is_a_file() {
-        let said = b"aa\0:100644 100644 1 2 M\0bb\0:000000 100644 0 2 A\0:x y\0bb\0::100644 100644 100644 1 2 3 MM\0new\nline\0";
+        let output = b"aa\0:100644 100644 1 2 M\0bb\0:000000 100644 0 2 A\0:x y\0bb\0::100644 100644 100644 1 2 3 MM\0new\nline\0";
         let expected = [("aa", vec!["bb", ":x y"]), ("bb", vec!["new\nline"])];
-        let found = parse_files_by_commit(said);
+        let found = parse_files_by_commit(output);
         let found: Vec<(&str, Vec<&str>)> = found
             .iter()
             .map(|(commit, files)| (commit.as_str(), files.iter().map(String::as_str).collect()))

@@ -463,8 +463,8 @@ fn read_patches(
         .into_iter()
         .chain(paths.iter().map(String::as_str))
         .collect();
-    let said = scratch.git_with_objects(&arguments, &[])?;
-    let mut parts = split_patches(&said).into_iter();
+    let output = scratch.git_with_objects(&arguments, &[])?;
+    let mut parts = split_patches(&output).into_iter();
     for entry in compared {
         parts.next()?.clone_into(&mut entry.patch);
         // A change of kind counts as a deletion and an addition.

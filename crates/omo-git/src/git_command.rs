@@ -111,7 +111,7 @@ impl GitCalls {
             return None;
         }
         match run(limit, folder, arguments, variables, input, OutputMode::Said)? {
-            GitOutcome::Ended { status, said, .. } => Some((status, said)),
+            GitOutcome::Ended { status, output, .. } => Some((status, output)),
             GitOutcome::TimedOut => {
                 self.gave_up.store(true, Ordering::Relaxed);
                 None
@@ -163,7 +163,7 @@ pub(crate) fn answer_within(
 }
 
 fn output_on_success(answer: Option<(i32, Vec<u8>)>) -> Option<Vec<u8>> {
-    answer.and_then(|(status, said)| (status == 0).then_some(said))
+    answer.and_then(|(status, output)| (status == 0).then_some(output))
 }
 
 pub(crate) fn one_line(text: &str) -> String {
@@ -185,7 +185,7 @@ pub(crate) enum OutputMode {
 pub(crate) enum GitOutcome {
     Ended {
         status: i32,
-        said: Vec<u8>,
+        output: Vec<u8>,
         complaint: Vec<u8>,
     },
     TimedOut,
@@ -271,11 +271,11 @@ pub(crate) fn run_as_needed(
     match ended.ok()? {
         ProcessEnd::Ended(ProcessOutput {
             status,
-            stdout: Some(said),
+            stdout: Some(output),
             stderr,
         }) => Some(GitOutcome::Ended {
             status: status?,
-            said,
+            output,
             complaint: stderr.unwrap_or_default(),
         }),
         ProcessEnd::Ended(_) | ProcessEnd::TimedOut | ProcessEnd::Cancelled => {
@@ -482,14 +482,14 @@ mod tests {
         );
         let Some(GitOutcome::Ended {
             status,
-            said,
+            output,
             complaint,
         }) = ran
         else {
             panic!("it has not ended")
         };
         assert_eq!(
-            (status, said.as_slice(), complaint.as_slice()),
+            (status, output.as_slice(), complaint.as_slice()),
             (3, &b"said\n"[..], &b"complained\n"[..])
         );
         stage.is_left();
@@ -585,6 +585,6 @@ mod tests {
         let stage = HeldFifo::new();
         let input = b"0123456789abcde\n".repeat(64 * 1024);
         let echo = ["-c", "alias.echo=!cat", "echo"];
-        assert!(git(stage.folder.path(), &echo, &[], &input).is_some_and(|said| said == input));
+        assert!(git(stage.folder.path(), &echo, &[], &input).is_some_and(|output| output == input));
     }
 }

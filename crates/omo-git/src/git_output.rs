@@ -6,13 +6,14 @@ pub(crate) fn lossy_text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-pub(crate) fn parts(said: &[u8]) -> impl Iterator<Item = &[u8]> {
-    said.split(|byte| *byte == 0)
+pub(crate) fn parts(output: &[u8]) -> impl Iterator<Item = &[u8]> {
+    output
+        .split(|byte| *byte == 0)
         .filter(|part| !part.is_empty())
 }
 
-pub(crate) fn tree_paths(said: &[u8]) -> impl Iterator<Item = TreePath> {
-    parts(said).map(|path| TreePath(path.to_vec()))
+pub(crate) fn tree_paths(output: &[u8]) -> impl Iterator<Item = TreePath> {
+    parts(output).map(|path| TreePath(path.to_vec()))
 }
 
 pub(crate) fn list(parts: impl IntoIterator<Item = impl AsRef<[u8]>>) -> Vec<u8> {
@@ -25,8 +26,8 @@ pub(crate) fn list(parts: impl IntoIterator<Item = impl AsRef<[u8]>>) -> Vec<u8>
 }
 
 /// Folders of a list of untracked files, which end with a `/`.
-pub(crate) fn folders(said: &[u8]) -> impl Iterator<Item = &[u8]> {
-    parts(said).filter_map(|path| path.strip_suffix(b"/"))
+pub(crate) fn folders(output: &[u8]) -> impl Iterator<Item = &[u8]> {
+    parts(output).filter_map(|path| path.strip_suffix(b"/"))
 }
 
 pub(crate) fn entries(listed: &[u8]) -> impl Iterator<Item = (&[u8], &[u8])> {
@@ -39,11 +40,11 @@ pub(crate) fn split_entry(entry: &[u8]) -> Option<(&[u8], &[u8])> {
 }
 
 /// Reads `object blob size`, a line end, the content and a line end, each; `None` for a missing object.
-pub(crate) fn batch_contents(mut said: &[u8]) -> Option<Vec<Vec<u8>>> {
+pub(crate) fn batch_contents(mut output: &[u8]) -> Option<Vec<Vec<u8>>> {
     let mut contents = Vec::new();
-    while !said.is_empty() {
+    while !output.is_empty() {
         let (head, rest) =
-            said.split_at_checked(said.iter().position(|byte| *byte == b'\n')? + 1)?;
+            output.split_at_checked(output.iter().position(|byte| *byte == b'\n')? + 1)?;
         let size = std::str::from_utf8(head)
             .ok()?
             .trim_end()
@@ -53,7 +54,7 @@ pub(crate) fn batch_contents(mut said: &[u8]) -> Option<Vec<Vec<u8>>> {
             .ok()?;
         let (content, rest) = rest.split_at_checked(size)?;
         contents.push(content.to_vec());
-        said = rest.get(1..)?;
+        output = rest.get(1..)?;
     }
     Some(contents)
 }
@@ -80,8 +81,8 @@ pub(crate) struct ChangedEntry {
 }
 
 /// Rows of `git diff-tree --raw -z`; `None` for a cut list.
-pub(crate) fn parse_changes(said: &[u8]) -> Option<Vec<ChangedEntry>> {
-    let mut parts = parts(said);
+pub(crate) fn parse_changes(output: &[u8]) -> Option<Vec<ChangedEntry>> {
+    let mut parts = parts(output);
     let mut changed = Vec::new();
     while let Some(row) = parts.next() {
         let path = parts.next()?;

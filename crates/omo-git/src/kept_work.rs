@@ -105,8 +105,8 @@ fn has_parent_with_tree(
     kept: &str,
     tree: &str,
 ) -> Result<bool, GitFailed> {
-    let said = repository.git_line(&["rev-list", "--parents", "--max-count=1", kept])?;
-    for parent in said.split(' ').skip(1) {
+    let output = repository.git_line(&["rev-list", "--parents", "--max-count=1", kept])?;
+    for parent in output.split(' ').skip(1) {
         if repository.tree_of(parent)? == tree {
             return Ok(true);
         }
@@ -125,7 +125,7 @@ pub(crate) fn make_commit(
     let maker = OMO_IDENTITY.map(|(name, value)| (name, OsStr::new(value)));
     repository
         .git_with(&arguments, &maker, format!("{message}\n").as_bytes())
-        .map(|said| trimmed_line(&said))
+        .map(|output| trimmed_line(&output))
 }
 
 /// Moves a reference from `before` only: what another process has just kept must not be lost.
@@ -257,13 +257,13 @@ impl UnheldCommits {
             "--format=%m %T %ae",
             commit,
         ];
-        let said = repository.git(&[list.as_slice(), &others].concat())?;
+        let output = repository.git(&[list.as_slice(), &others].concat())?;
         let mut unheld = Self {
             own_trees: BTreeSet::new(),
             has_work: false,
             held_trees: BTreeSet::new(),
         };
-        for line in String::from_utf8_lossy(&said).lines() {
+        for line in String::from_utf8_lossy(&output).lines() {
             match line.split(' ').collect::<Vec<_>>()[..] {
                 ["-", tree, ..] => drop(unheld.held_trees.insert(tree.to_owned())),
                 [_, tree, MAKER_EMAIL] => drop(unheld.own_trees.insert(tree.to_owned())),

@@ -25,14 +25,14 @@ pub fn read_message(
     file: &str,
 ) -> Result<Option<Vec<u8>>, GitFailed> {
     let object = format!("{commit}:{file}");
-    let (status, said) = repository.status_and_output(&["cat-file", "-s", &object])?;
-    let size = trimmed_line(&said)
+    let (status, output) = repository.status_and_output(&["cat-file", "-s", &object])?;
+    let size = trimmed_line(&output)
         .parse::<u64>()
         .ok()
         .filter(|size| status == 0 && *size <= MAX_BYTES);
     if size.is_none() {
         return Ok(None);
     }
-    let (status, said) = repository.status_and_output(&["cat-file", "blob", &object])?;
-    Ok((status == 0).then_some(said))
+    let (status, output) = repository.status_and_output(&["cat-file", "blob", &object])?;
+    Ok((status == 0).then_some(output))
 }

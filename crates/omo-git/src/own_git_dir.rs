@@ -52,11 +52,11 @@ impl RepositorySettings {
             .join("|")
             .replace('.', "[.]");
         let arguments = ["config", "-z", "--get-regexp", &format!("^({names})$")];
-        let (_, said) = calls
+        let (_, output) = calls
             .answer(&tree.top, &arguments, &tree_variables(tree), &[])
             .unwrap_or_default();
         let mut user_list = None;
-        for entry in parts(&said) {
+        for entry in parts(&output) {
             let Some((name, value)) = std::str::from_utf8(entry)
                 .ok()
                 .and_then(|entry| entry.split_once('\n'))

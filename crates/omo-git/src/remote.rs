@@ -59,8 +59,8 @@ impl<'r> Remote<'r> {
             return Err(unknown());
         }
         let url = format!("remote.{name}.url");
-        let (status, said) = repository.answer(&["config", "--get", &url], &[], &[])?;
-        if status != 0 || trimmed_line(&said).is_empty() {
+        let (status, output) = repository.answer(&["config", "--get", &url], &[], &[])?;
+        if status != 0 || trimmed_line(&output).is_empty() {
             return Err(unknown());
         }
         match program_setting(repository)? {
@@ -71,10 +71,10 @@ impl<'r> Remote<'r> {
 
     /// `git remote get-url`, without a password.
     pub fn address(&self) -> Result<String, RemoteError> {
-        let (_, said) = self
+        let (_, output) = self
             .repository
             .answer(&["remote", "get-url", self.name], &[], &[])?;
-        Ok(without_password(&trimmed_line(&said)))
+        Ok(without_password(&trimmed_line(&output)))
     }
 
     /// Pushes new branches at these commits in one request; fails where one exists.
@@ -110,12 +110,12 @@ impl<'r> Remote<'r> {
     /// Branches there that begin like this, with their commits.
     pub fn branches(&self, beginning: &str) -> Result<Vec<(String, String)>, RemoteError> {
         let pattern = format!("refs/heads/{beginning}*");
-        let said = self.ask(
+        let output = self.ask(
             "ls-remote",
             LIST_LIMIT,
             &["ls-remote", "--quiet", "--refs", self.name, &pattern],
         )?;
-        Ok(parse_branches(&String::from_utf8_lossy(&said), beginning))
+        Ok(parse_branches(&String::from_utf8_lossy(&output), beginning))
     }
 
     /// Fetches a branch to a reference, which it has to go on from; returns its commit.
@@ -195,7 +195,7 @@ fn is_remote_name(name: &str) -> bool {
 }
 
 struct FailedCall {
-    said: String,
+    output: String,
     /// `None` after a timeout.
     complaint: Option<String>,
 }
@@ -211,16 +211,16 @@ fn call(
     let ways = [("GIT_ALLOW_PROTOCOL", OsStr::new(WAYS))];
     match repository.call_remote_while(limit, arguments, &ways, goes_on) {
         Some(GitOutcome::Ended {
-            status: 0, said, ..
-        }) => Ok(Ok(said)),
+            status: 0, output, ..
+        }) => Ok(Ok(output)),
         Some(GitOutcome::Ended {
-            said, complaint, ..
+            output, complaint, ..
         }) => Ok(Err(FailedCall {
-            said: lossy_text(&said),
+            output: lossy_text(&output),
             complaint: Some(lossy_text(&complaint)),
         })),
         Some(GitOutcome::TimedOut) => Ok(Err(FailedCall {
-            said: String::new(),
+            output: String::new(),
             complaint: None,
         })),
         None => Err(RemoteError::Failed {
@@ -259,9 +259,9 @@ fn program_setting(repository: &GitRepository) -> Result<Option<String>, GitFail
         "--get-regexp",
         PROGRAMS,
     ];
-    let (_, said) = repository.answer(&arguments, &[], &[])?;
-    let said = String::from_utf8_lossy(&said).into_owned();
-    let words: Vec<&str> = said.split('\0').collect();
+    let (_, output) = repository.answer(&arguments, &[], &[])?;
+    let output = String::from_utf8_lossy(&output).into_owned();
+    let words: Vec<&str> = output.split('\0').collect();
     Ok(words
         .chunks_exact(2)
         .find(|pair| matches!(pair, ["local" | "worktree", _]))
@@ -333,8 +333,8 @@ pub fn commit_messages(
         &range,
         "--",
     ];
-    let said = repository.git_with(&arguments, &[], &[])?;
-    let text = String::from_utf8_lossy(&said);
+    let output = repository.git_with(&arguments, &[], &[])?;
+    let text = String::from_utf8_lossy(&output);
     let commits = text.split('\0').filter_map(|text| {
         let (commit, message) = text.trim_start_matches('\n').split_once('\n')?;
         Some((commit.to_owned(), message.to_owned()))
@@ -359,8 +359,8 @@ pub fn changed_files(
         to,
         "--",
     ];
-    let said = repository.git_with(&arguments, &[], &[])?;
-    let names = String::from_utf8_lossy(&said).into_owned();
+    let output = repository.git_with(&arguments, &[], &[])?;
+    let names = String::from_utf8_lossy(&output).into_owned();
     Ok(names
         .split('\0')
         .filter(|name| !name.is_empty())

@@ -231,8 +231,8 @@ impl GitRepository {
             .flat_map(|path| [quote_path(path).as_encoded_bytes(), b"\n"].concat())
             .collect();
         let arguments = [&["hash-object", "--no-filters", "--stdin-paths"], options].concat();
-        let said = self.git_with(&arguments, &[], &input)?;
-        Ok(String::from_utf8_lossy(&said)
+        let output = self.git_with(&arguments, &[], &input)?;
+        Ok(String::from_utf8_lossy(&output)
             .lines()
             .map(str::to_owned)
             .collect())
@@ -353,8 +353,8 @@ impl GitRepository {
         );
         let complaint = match ended {
             Some(GitOutcome::Ended {
-                status: 0, said, ..
-            }) => return Ok(said),
+                status: 0, output, ..
+            }) => return Ok(output),
             Some(GitOutcome::Ended { complaint, .. }) => {
                 one_line(&String::from_utf8_lossy(&complaint))
             }
@@ -376,8 +376,8 @@ impl GitRepository {
             "--no-renames",
             "--ignore-submodules=dirty",
         ];
-        let said = self.git(&[&status, options].concat())?;
-        let entries = parts(&said).filter_map(|entry| match entry {
+        let output = self.git(&[&status, options].concat())?;
+        let entries = parts(&output).filter_map(|entry| match entry {
             [index, tree, b' ', path @ ..] => Some(StatusEntry {
                 letters: [*index, *tree],
                 path: path.to_vec(),
@@ -398,7 +398,7 @@ impl GitRepository {
     }
 
     pub(crate) fn git_line(&self, arguments: &[&str]) -> Result<String, GitFailed> {
-        self.git(arguments).map(|said| trimmed_line(&said))
+        self.git(arguments).map(|output| trimmed_line(&output))
     }
 
     /// `None` without such a reference.
@@ -406,7 +406,7 @@ impl GitRepository {
         let commit = format!("{reference}^{{commit}}");
         let arguments = ["rev-parse", "--verify", "--quiet", &commit];
         match self.status_and_output(&arguments)? {
-            (0, said) => Ok(Some(trimmed_line(&said))),
+            (0, output) => Ok(Some(trimmed_line(&output))),
             (1, _) => Ok(None),
             // git could not look: no answer.
             _ => Err(self.failure_of(&arguments)),
@@ -419,8 +419,8 @@ impl GitRepository {
         names: [&str; N],
     ) -> Result<Option<[String; N]>, GitFailed> {
         let arguments = [["rev-parse", "--quiet"].as_slice(), &names].concat();
-        let (status, said) = self.status_and_output(&arguments)?;
-        let lines: Vec<String> = String::from_utf8_lossy(&said)
+        let (status, output) = self.status_and_output(&arguments)?;
+        let lines: Vec<String> = String::from_utf8_lossy(&output)
             .lines()
             .map(str::to_owned)
             .collect();
@@ -477,12 +477,12 @@ impl GitRepository {
     /// `true` where the history of `within` holds all of these commits.
     pub fn contains(&self, within: &str, commits: &[String]) -> Result<bool, GitFailed> {
         let list = [commits.join("\n").as_str(), "\n^", within, "\n"].concat();
-        let said = self.git_with(
+        let output = self.git_with(
             &["rev-list", "--max-count=1", "--stdin"],
             &[],
             list.as_bytes(),
         )?;
-        Ok(said.is_empty())
+        Ok(output.is_empty())
     }
 
     pub(crate) fn failure_of(&self, arguments: &[&str]) -> GitFailed {
@@ -524,13 +524,13 @@ impl GitRepository {
             "--get-regexp",
             PROGRAMS,
         ];
-        let (status, said) = self.answer_without(&[], &arguments, &[], &[])?;
+        let (status, output) = self.answer_without(&[], &arguments, &[], &[])?;
         // 1: no such setting.
         if !matches!(status, 0 | 1) {
             return Err(self.failure_of(&arguments));
         }
-        let said = lossy_text(&said);
-        let words: Vec<&str> = said.split('\0').collect();
+        let output = lossy_text(&output);
+        let words: Vec<&str> = output.split('\0').collect();
         let off = words.chunks_exact(2).filter_map(|pair| match pair {
             [scope, name] if matches!(*scope, "local" | "worktree") => {
                 Some(format!("{name}={}", disabled_value(name)))
@@ -580,8 +580,8 @@ fn disabled_value(name: &str) -> &'static str {
     }
 }
 
-pub(crate) fn trimmed_line(said: &[u8]) -> String {
-    String::from_utf8_lossy(said)
+pub(crate) fn trimmed_line(output: &[u8]) -> String {
+    String::from_utf8_lossy(output)
         .trim_end_matches(['\n', '\r'])
         .to_owned()
 }

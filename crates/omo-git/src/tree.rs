@@ -273,9 +273,9 @@ impl<'a> ScratchTree<'a> {
             .as_os_str()
             .as_encoded_bytes();
         let asked = list([path]);
-        let (status, said) = self.answer(None, &["check-ignore", "-z", "--stdin"], &asked)?;
+        let (status, output) = self.answer(None, &["check-ignore", "-z", "--stdin"], &asked)?;
         // 1: not ignored.
-        matches!(status, 0 | 1).then_some(!said.is_empty())
+        matches!(status, 0 | 1).then_some(!output.is_empty())
     }
 
     fn load_state(&self) -> Option<TreeState> {
@@ -461,7 +461,7 @@ impl<'a> ScratchTree<'a> {
     pub(crate) fn git(&self, arguments: &[&str], input: &[u8]) -> Option<Vec<u8>> {
         let without = self
             .answer(None, arguments, input)
-            .and_then(|(status, said)| (status == 0).then_some(said));
+            .and_then(|(status, output)| (status == 0).then_some(output));
         without.or_else(|| self.git_with_objects(arguments, input))
     }
 
@@ -472,8 +472,8 @@ impl<'a> ScratchTree<'a> {
             shared.push(std::env::join_paths(["", ""]).ok()?);
             shared.push(quote_path(folder));
         }
-        let (status, said) = self.answer(Some(shared), arguments, input)?;
-        (status == 0).then_some(said)
+        let (status, output) = self.answer(Some(shared), arguments, input)?;
+        (status == 0).then_some(output)
     }
 
     pub(crate) fn contents<'o>(

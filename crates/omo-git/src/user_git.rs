@@ -103,13 +103,13 @@ impl UserGit<'_> {
             return Err("there is no git in PATH".to_owned());
         };
         let outcome = self.run(git, repository.top(), words, variables, is_wanted);
-        let said = one_line(&outcome.tail);
+        let output = one_line(&outcome.tail);
         match outcome.end {
             Some(CheckEnd::Exited(0)) => Ok(()),
-            Some(CheckEnd::Exited(status)) if said.is_empty() => {
+            Some(CheckEnd::Exited(status)) if output.is_empty() => {
                 Err(format!("exit status {status}"))
             }
-            Some(CheckEnd::Exited(_)) => Err(said),
+            Some(CheckEnd::Exited(_)) => Err(output),
             Some(CheckEnd::TimedOut(seconds)) => Err(format!("it took longer than {seconds} s")),
             Some(CheckEnd::Killed(signal)) => Err(format!("it was ended by signal {signal}")),
             Some(CheckEnd::NotStarted(why)) => Err(why),
@@ -161,8 +161,8 @@ pub fn signs_commits(repository: &GitRepository) -> Result<bool, GitFailed> {
 }
 
 pub(crate) fn is_set(repository: &GitRepository, name: &str) -> Result<bool, GitFailed> {
-    let said = user_setting(repository, &["config", "--type=bool", "--get", name])?;
-    Ok(trimmed_line(&said) == "true")
+    let output = user_setting(repository, &["config", "--type=bool", "--get", name])?;
+    Ok(trimmed_line(&output) == "true")
 }
 
 /// Output of `git config` with the user's own settings; empty for a missing one.
@@ -171,7 +171,7 @@ pub(crate) fn user_setting(
     arguments: &[&str],
 ) -> Result<Vec<u8>, GitFailed> {
     match repository.answer_user(arguments)? {
-        (0, said) => Ok(said),
+        (0, output) => Ok(output),
         (1, _) => Ok(Vec::new()),
         _ => Err(repository.failure_of(arguments)),
     }

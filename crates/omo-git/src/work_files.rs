@@ -477,7 +477,7 @@ impl<'a> WorkFiles<'a> {
         if paths.is_empty() {
             return Some(Vec::new());
         }
-        let said = asked.git(
+        let output = asked.git(
             &["check-ignore", "-v", "-z", "--no-index", "--stdin"],
             &paths,
         )?;
@@ -487,7 +487,7 @@ impl<'a> WorkFiles<'a> {
             .flat_map(|rule| no_longer_as_written(&asked.top, rule))
             .collect();
         newly_ignored.truncate(MAX_TOLD);
-        let fields: Vec<&[u8]> = said.split(|byte| *byte == 0).collect();
+        let fields: Vec<&[u8]> = output.split(|byte| *byte == 0).collect();
         // File and line of the rule, its pattern, and its path.
         for fields in fields.chunks_exact(4) {
             let [source, _, pattern, path] = fields else {

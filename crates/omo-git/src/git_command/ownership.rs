@@ -125,7 +125,7 @@ mod tests {
             read_answer(
                 Some(GitOutcome::Ended {
                     status,
-                    said: Vec::new(),
+                    output: Vec::new(),
                     complaint: complaint.into(),
                 }),
                 folder,

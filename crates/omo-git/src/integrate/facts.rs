@@ -115,7 +115,8 @@ pub fn read_checkout_facts(repository: &GitRepository) -> Result<CheckoutFacts, 
     Ok(CheckoutFacts {
         git: repository.git_line(&["version"]).ok(),
         head: checkout_head(repository)?,
-        is_bare: inside.is_some_and(|(status, said)| status == 0 && trimmed_line(&said) == "false"),
+        is_bare: inside
+            .is_some_and(|(status, output)| status == 0 && trimmed_line(&output) == "false"),
         operation: unfinished_operation(repository.git_folder()),
         dirty,
         submodules: sorted(git_output::submodules(&entries)),
@@ -142,12 +143,12 @@ pub fn count_commits_since(
         return Err(repository.failure_of(&["rev-list"]));
     }
     let (most, list) = (format!("--max-count={most}"), format!("HEAD\n^{base}\n"));
-    let said = repository.git_with(
+    let output = repository.git_with(
         &["rev-list", "--count", &most, "--stdin"],
         &[],
         list.as_bytes(),
     )?;
-    Ok(trimmed_line(&said).parse().unwrap_or_default())
+    Ok(trimmed_line(&output).parse().unwrap_or_default())
 }
 
 /// Edits in the way of a landing, for commands that put them aside.
@@ -308,9 +309,9 @@ fn filtered_paths(repository: &GitRepository, entries: &[u8]) -> Result<Vec<Stri
         return Ok(Vec::new());
     }
     let asked = list(git_output::entries(entries).map(|(_, path)| path));
-    let said = repository.git_with(&["check-attr", "-z", "--stdin", "filter"], &[], &asked)?;
+    let output = repository.git_with(&["check-attr", "-z", "--stdin", "filter"], &[], &asked)?;
     // Path, name of the attribute, and value.
-    let parts: Vec<&[u8]> = said.split(|byte| *byte == 0).collect();
+    let parts: Vec<&[u8]> = output.split(|byte| *byte == 0).collect();
     let mut paths: Vec<String> = parts
         .chunks_exact(3)
         .filter_map(|part| match part {
@@ -332,7 +333,7 @@ pub fn ignored_paths(
     let asked = list(paths);
     // 1: none of them.
     match repository.answer(&["check-ignore", "-z", "--stdin"], &[], &asked)? {
-        (0 | 1, said) => Ok(sorted(parts(&said))),
+        (0 | 1, output) => Ok(sorted(parts(&output))),
         // A single one of them may be beyond git.
         (_, _) if paths.len() > 1 => {
             let each = paths
@@ -367,9 +368,9 @@ fn sorted<'p>(paths: impl Iterator<Item = &'p [u8]>) -> Vec<String> {
 }
 
 pub fn checkout_head(repository: &GitRepository) -> Result<CheckoutHead, GitFailed> {
-    let (status, said) = repository.status_and_output(&["symbolic-ref", "--quiet", "HEAD"])?;
+    let (status, output) = repository.status_and_output(&["symbolic-ref", "--quiet", "HEAD"])?;
     let commit = repository.commit_of("HEAD")?;
-    let reference = crate::repository::trimmed_line(&said);
+    let reference = crate::repository::trimmed_line(&output);
     match (status, commit) {
         (0, Some(commit)) => Ok(CheckoutHead::Branch { reference, commit }),
         (0, None) => Ok(CheckoutHead::Unborn { reference }),

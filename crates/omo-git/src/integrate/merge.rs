@@ -62,8 +62,8 @@ pub fn preview_merge(
         tip,
         commit,
     ];
-    let (status, said) = repository.status_and_output(&arguments)?;
-    let mut parts = parts(&said);
+    let (status, output) = repository.status_and_output(&arguments)?;
+    let mut parts = parts(&output);
     match (status, parts.next()) {
         (0, Some(tree)) => {
             let tree = trimmed_line(tree);

@@ -143,9 +143,9 @@ pub fn make_commit(
     arguments.extend(["-m", message]);
     match repository.call_user_while(LIMIT, &arguments, &mut is_wanted) {
         Some(GitOutcome::Ended {
-            status: 0, said, ..
+            status: 0, output, ..
         }) => {
-            return require_commits(repository, &parents, Ok(trimmed_line(&said)));
+            return require_commits(repository, &parents, Ok(trimmed_line(&output)));
         }
         Some(GitOutcome::Ended { complaint, .. }) => {
             if repository.answer_user(&["var", "GIT_COMMITTER_IDENT"])?.0 != 0 {

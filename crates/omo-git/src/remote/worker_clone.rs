@@ -170,8 +170,8 @@ impl<'g> WorkerClone<'g> {
             .collect();
         let mut arguments = vec!["ls-remote", "--quiet", "--refs", REMOTE];
         arguments.extend(references.iter().map(String::as_str));
-        let said = self.ask_again("ls-remote", PUSH_LIMIT, &arguments)?;
-        let mut listed = parse_branches(&String::from_utf8_lossy(&said), "");
+        let output = self.ask_again("ls-remote", PUSH_LIMIT, &arguments)?;
+        let mut listed = parse_branches(&String::from_utf8_lossy(&output), "");
         listed.retain(|(branch, commit)| {
             branches.contains(&branch.as_str()) && is_object_name(commit)
         });
@@ -198,10 +198,10 @@ impl<'g> WorkerClone<'g> {
             return BranchPeek::Silent;
         }
         let listing = ["ls-remote", "--quiet", "--refs", REMOTE, &full];
-        let Some(said) = self.peek("ls-remote", &listing) else {
+        let Some(output) = self.peek("ls-remote", &listing) else {
             return BranchPeek::Silent;
         };
-        let listed = parse_branches(&String::from_utf8_lossy(&said), "");
+        let listed = parse_branches(&String::from_utf8_lossy(&output), "");
         match listed.iter().find(|(name, _)| name == branch) {
             None => return BranchPeek::Gone,
             Some((_, commit)) if Some(commit.as_str()) == known => return BranchPeek::Same,
@@ -286,11 +286,11 @@ impl<'g> WorkerClone<'g> {
             "--exclude-standard",
             "--directory",
         ];
-        let said = self
+        let output = self
             .repository
             .git_with(&arguments, &[], &[])
             .map_err(|error| error.to_string())?;
-        let names = parts(&said);
+        let names = parts(&output);
         // A name with a line end cannot stand in the list.
         let lines = names
             .filter(|name| !name.contains(&b'\n'))
@@ -384,7 +384,7 @@ impl<'g> WorkerClone<'g> {
                 continue;
             }
             let why = match parse_push(
-                &failed.said,
+                &failed.output,
                 work.as_ref().map(|(name, _)| &**name),
                 &report,
             ) {
@@ -415,10 +415,10 @@ impl<'g> WorkerClone<'g> {
         if let Some(setting) = program_setting(&self.repository)? {
             return Err(RemoteError::ProgramSetting { setting });
         }
-        let (status, said) =
+        let (status, output) =
             self.repository
                 .answer(&["remote", "get-url", "--push", REMOTE], &[], &[])?;
-        if status != 0 || trimmed_line(&said) != self.push_url {
+        if status != 0 || trimmed_line(&output) != self.push_url {
             return Err(failed(
                 "push",
                 "the clone's settings name another remote by now".to_owned(),
@@ -437,7 +437,7 @@ impl<'g> WorkerClone<'g> {
         let mut tries = WAITS.iter();
         loop {
             match self.call(command, limit, arguments)? {
-                Ok(said) => return Ok(said),
+                Ok(output) => return Ok(output),
                 Err(failed) => self.wait(command, safe_reason(failed.complaint), tries.next())?,
             }
         }
@@ -545,9 +545,9 @@ const SERVER_FAULTS: [&str; 6] = [
 ];
 
 /// Failure in the lines of `git push --porcelain`.
-fn parse_push(said: &str, work: Option<&str>, report: &str) -> Option<PushStop> {
+fn parse_push(output: &str, work: Option<&str>, report: &str) -> Option<PushStop> {
     let mut answer = None;
-    for line in said.lines() {
+    for line in output.lines() {
         let mut fields = line.split('\t');
         let (Some("!"), Some(names), Some(summary)) = (fields.next(), fields.next(), fields.next())
         else {
@@ -627,7 +627,8 @@ mod tests {
     fn a_push_tells_why_it_failed() {
         let (work, report) = ("refs/heads/b", "refs/heads/b.report");
         let line = |reference: &str, why: &str| format!("!\tabc:{reference}\t[rejected] ({why})\n");
-        let parse = |said: String| parse_push(&format!("To /x\n{said}Done\n"), Some(work), report);
+        let parse =
+            |output: String| parse_push(&format!("To /x\n{output}Done\n"), Some(work), report);
         assert!(matches!(
             parse(line(work, "fetch first")),
             Some(PushStop::WorkRefused(_))

@@ -176,8 +176,8 @@ pub fn kept_changes(
 }
 
 fn message_of(repository: &GitRepository, commit: &str) -> Result<String, GitFailed> {
-    let said = lossy_text(&repository.git(&["cat-file", "commit", commit])?);
-    Ok(said
+    let output = lossy_text(&repository.git(&["cat-file", "commit", commit])?);
+    Ok(output
         .split_once("\n\n")
         .map(|(_, message)| message.to_owned())
         .unwrap_or_default())
@@ -413,8 +413,8 @@ fn object_sizes(
         .iter()
         .flat_map(|changed| changed.before.iter().chain(&changed.after));
     let check = ["cat-file", "--batch-check=%(objectname) %(objectsize)"];
-    let said = lossy_text(&repository.git_with(&check, &[], &object_list(entries))?);
-    let sizes = said.lines().filter_map(|line| line.split_once(' '));
+    let output = lossy_text(&repository.git_with(&check, &[], &object_list(entries))?);
+    let sizes = output.lines().filter_map(|line| line.split_once(' '));
     Ok(sizes
         .filter_map(|(object, size)| Some((object.to_owned(), size.parse().ok()?)))
         .collect())

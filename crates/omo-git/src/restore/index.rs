@@ -155,9 +155,9 @@ pub(crate) fn restore_index_paths(
     }
     let mut input = Vec::new();
     for name in names {
-        if let Some(said) = now.get(name) {
+        if let Some(output) = now.get(name) {
             // Mode 0 removes a path.
-            input.extend([b"0 ", zero_object(said).as_slice(), b"\t", &name.0, b"\0"].concat());
+            input.extend([b"0 ", zero_object(output).as_slice(), b"\t", &name.0, b"\0"].concat());
         }
     }
     input.extend(names.iter().filter_map(|name| before.get(name)).flatten());
@@ -165,10 +165,11 @@ pub(crate) fn restore_index_paths(
     done.map(drop).ok_or(RestoreError::Git("update-index"))
 }
 
-fn zero_object(said: &[u8]) -> Vec<u8> {
+fn zero_object(output: &[u8]) -> Vec<u8> {
     vec![
         b'0';
-        said.split(|byte| *byte == b' ')
+        output
+            .split(|byte| *byte == b' ')
             .nth(1)
             .map_or(0, <[u8]>::len)
     ]

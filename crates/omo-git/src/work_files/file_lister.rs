@@ -80,15 +80,15 @@ impl<'a> FileLister<'a> {
     }
 
     pub(super) fn git(&self, arguments: &[&str], input: &[u8]) -> Option<Vec<u8>> {
-        let (status, said) = self.answer(arguments, &self.index, input)?;
-        (status == 0).then_some(said)
+        let (status, output) = self.answer(arguments, &self.index, input)?;
+        (status == 0).then_some(output)
     }
 
     pub(super) fn ignored_folders(&self, folders: &[u8]) -> Option<Vec<u8>> {
-        let (status, said) =
+        let (status, output) =
             self.answer(&["check-ignore", "-z", "--stdin"], &self.index, folders)?;
         // 1: none of them.
-        matches!(status, 0 | 1).then_some(said)
+        matches!(status, 0 | 1).then_some(output)
     }
 
     /// Without an answer of git, or with an empty one, every file counts.
@@ -103,13 +103,13 @@ impl<'a> FileLister<'a> {
             "--exclude-standard",
         ];
         // An unreadable index keeps nothing from counting.
-        let said = [&self.index, &self.git.join("index")]
+        let output = [&self.index, &self.git.join("index")]
             .into_iter()
             .find_map(|index| {
-                let (status, said) = self.answer(&ARGUMENTS, index, &[])?;
-                (status == 0).then_some(said)
+                let (status, output) = self.answer(&ARGUMENTS, index, &[])?;
+                (status == 0).then_some(output)
             });
-        let listed = said.map(|said| parse(&said)).unwrap_or_default();
+        let listed = output.map(|output| parse(&output)).unwrap_or_default();
         if listed.files.is_empty() && listed.inner.is_empty() {
             return self.walk();
         }
@@ -147,9 +147,9 @@ impl<'a> FileLister<'a> {
 }
 
 /// Rows of `git ls-files`: tag, mode, object and stage of an indexed path, and the path.
-fn parse(said: &[u8]) -> ListedFiles {
+fn parse(output: &[u8]) -> ListedFiles {
     let mut listed = ListedFiles::default();
-    for entry in parts(said) {
+    for entry in parts(output) {
         if let Some(path) = entry.strip_prefix(b"? ") {
             match path.strip_suffix(b"/") {
                 Some(path) => listed.inner.insert(path.to_vec()),

@@ -318,8 +318,8 @@ fn named_commits(
         let format = ["for-each-ref", "--format=%(objectname)"];
         let listed = inside.git(&[format.as_slice(), &OWN_REFERENCES].concat())?;
         let (_, history) = inside.status_and_output(&["rev-list", "--walk-reflogs", "HEAD"])?;
-        for said in [listed, history] {
-            names.extend(names_in(&said));
+        for output in [listed, history] {
+            names.extend(names_in(&output));
         }
     }
     let asked: String = names
@@ -330,9 +330,9 @@ fn named_commits(
         return Ok(Vec::new());
     }
     let check = ["cat-file", "--batch-check=%(objecttype) %(objectname)"];
-    let said = inside.git_with(&check, &[], asked.as_bytes())?;
-    let said = lossy_text(&said);
-    let commits: BTreeSet<String> = said
+    let output = inside.git_with(&check, &[], asked.as_bytes())?;
+    let output = lossy_text(&output);
+    let commits: BTreeSet<String> = output
         .lines()
         .filter_map(|line| line.strip_prefix("commit "))
         .map(str::to_owned)
