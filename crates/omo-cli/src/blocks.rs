@@ -68,9 +68,9 @@ pub(crate) fn goes_by_workflow(state: &RunState) -> bool {
     }
 }
 
-pub(crate) fn resumed_block(id: &str, state: &RunState, said: &str) -> String {
+pub(crate) fn resumed_block(id: &str, state: &RunState, intro: &str) -> String {
     fit_block(format!(
-        "{said}omo: going on with the run {id} of {}: {}.\n",
+        "{intro}omo: going on with the run {id} of {}: {}.\n",
         plan_path(state),
         progress_words(state)
     ))
@@ -247,9 +247,13 @@ fn hard_stop(question: &QuestionState, group: usize, state: &RunState) -> String
         .filter(|task| batch.contains(&task.id))
         .collect();
     rows(&mut text, &ended);
-    let left = tasks_until_next_stop(group, state);
-    if !left.is_empty() {
-        let _ = writeln!(text, "  Next: {}.", name_some("task", &left, MAX_ROWS));
+    let next_tasks = tasks_until_next_stop(group, state);
+    if !next_tasks.is_empty() {
+        let _ = writeln!(
+            text,
+            "  Next: {}.",
+            name_some("task", &next_tasks, MAX_ROWS)
+        );
     }
     how_to_continue(&mut text, question, state);
     text.push_str(&how_to_retry(state));
@@ -338,7 +342,7 @@ pub(crate) fn go_on_line(state: &RunState) -> String {
 pub(crate) fn end_block(state: &RunState) -> String {
     let heading = run_heading(state);
     // Other tools parse these words, all but the heading.
-    let how = match (parallel_run::result_block(state), &state.phase) {
+    let end_words = match (parallel_run::result_block(state), &state.phase) {
         (Some(result), _) if heading.kind == RunEnd::Unproved => {
             format!("{}\n  Result: {result}", heading.text)
         }
@@ -354,7 +358,8 @@ pub(crate) fn end_block(state: &RunState) -> String {
         }
         (None, RunPhase::Executing | RunPhase::Cancelled { .. }) => heading.text,
     };
-    let mut text = format!("DONE\n  Show the user these lines, then end your turn.\n\n  {how}\n");
+    let mut text =
+        format!("DONE\n  Show the user these lines, then end your turn.\n\n  {end_words}\n");
     let _ = writeln!(text, "  {}: {}.", plan_path(state), progress_words(state));
     let bad: Vec<EndedTask> = dev_workflow::ended_tasks(state)
         .into_iter()

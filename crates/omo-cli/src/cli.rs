@@ -1,4 +1,4 @@
-//! The command line.
+//! `Arguments`: the command line, parsed by clap.
 
 use std::ffi::OsString;
 

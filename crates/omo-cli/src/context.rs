@@ -1,4 +1,4 @@
-//! The place of a verb: project, runs, the selected run, and the caller.
+//! `CommandContext`: project, runs, the selected run, and the caller of a verb.
 
 use std::path::{Path, PathBuf};
 
@@ -205,13 +205,13 @@ impl<'a> CommandContext<'a> {
     }
 
     pub(super) fn caller(&self) -> Result<VerbCaller, CommandError> {
-        let known = self
+        let plan_run = self
             .session
             .as_ref()
             .map(|id| sealed_plan_run::read(&self.root, id, Some(&self.state_home)))
             .transpose()?
             .flatten();
-        let prompted_at = known.and_then(|run| run.prompt_at).max(self.typed_at);
+        let prompted_at = plan_run.and_then(|run| run.prompt_at).max(self.typed_at);
         Ok(VerbCaller {
             actor: self.actor(),
             prompted_at,
@@ -487,8 +487,8 @@ fn find_named_run(runs: &RunStore, typed: &str) -> Result<Run, CommandError> {
         Err(RunStoreError::NotFound(_)) => {}
         found => return Ok(found?),
     }
-    let known = runs.ids()?;
-    match match_id(typed, known.iter().map(String::as_str)) {
+    let run_ids = runs.ids()?;
+    match match_id(typed, run_ids.iter().map(String::as_str)) {
         IdMatch::One(id) => Ok(runs.get(id)?),
         IdMatch::None => Err(RunStoreError::NotFound(typed.to_owned()).into()),
         IdMatch::Several(ids) => Err(ambiguous_id(typed, "runs", "--run", &ids)),

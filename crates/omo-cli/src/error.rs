@@ -1,4 +1,4 @@
-//! Errors of the commands, with exit status and text.
+//! `CommandError`: exit status, message and hint of a failed command.
 
 use std::{fmt, io};
 

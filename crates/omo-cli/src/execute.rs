@@ -143,16 +143,16 @@ fn start_plan(
     path: &str,
 ) -> Result<Option<String>, CommandError> {
     let file = find_plan_file(context, path)?;
-    let known = match &context.runs {
+    let known_run = match &context.runs {
         Some(runs) if !request.scope.is_dry_run => find_run(context, runs, &file.path)?,
         _ => KnownRun::Ended(Vec::new()),
     };
-    let plan = read_plan(context, request, &file, &known)?;
+    let plan = read_plan(context, request, &file, &known_run)?;
     let PickedMode {
         mode,
         line,
         is_own_choice,
-    } = pick_mode(request, &known, &plan)?;
+    } = pick_mode(request, &known_run, &plan)?;
     request.heading = format!(
         "Mode: {}\nFile: {}\n",
         RunScope::from(&request.scope).describe(),
@@ -161,7 +161,7 @@ fn start_plan(
     request.choice = line
         .map(|line| format!("[omo] {}\n", sanitize(&line, 400)))
         .unwrap_or_default();
-    open_or_continue(context, request, &plan, mode, known).inspect_err(|failure| {
+    open_or_continue(context, request, &plan, mode, known_run).inspect_err(|failure| {
         let is_on_screen = failure.kind == ExitKind::NeedsPerson && context.env.in_session;
         if is_own_choice && !is_on_screen && !failure.is_printed() && !context.is_preview {
             output::print_stderr_line(&request.choice.trim_end());

@@ -1,8 +1,7 @@
-//! Kinds of failure and their exit statuses, which are part of the interface.
+//! `ExitKind`: kinds of failure and their exit statuses, which are part of the interface.
 
 use std::process::ExitCode;
 
-/// Kinds of failure. `omo --help` and the guide list the exit statuses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum ExitKind {

@@ -1,4 +1,4 @@
-//! A sign of change of a file, without reading the content.
+//! `FileSizeAndTime`: a sign of change of a file, without reading the content.
 
 use std::path::Path;
 use std::time::SystemTime;

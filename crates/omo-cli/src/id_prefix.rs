@@ -1,4 +1,4 @@
-//! A typed id, complete or a unique prefix.
+//! `match_id`: a typed id, complete or a unique prefix.
 
 use omo_core::text::sanitize;
 

@@ -1,4 +1,4 @@
-//! Output of checks, decisions and changes of a run; those of an ended one are shown only as omo left them.
+//! `KeptTexts`: checks, decisions and changes of a run; those of an ended one are shown only as omo left them.
 
 use std::collections::BTreeMap;
 use std::path::Path;

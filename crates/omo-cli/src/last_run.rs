@@ -27,9 +27,9 @@ pub(crate) struct LastRun {
 impl LastRun {
     /// The last run, or that of the named session. A kept record is not enough: the state may have been removed since.
     pub(crate) fn find(env: &ProcessEnv, project: &Project) -> Result<Self, CommandError> {
-        let meant = believed_sessions(env, project)?;
+        let sessions = believed_sessions(env, project)?;
         // An entry that something else than omo wrote or put back hides its past: it wins over all others.
-        let latest = meant
+        let latest = sessions
             .into_iter()
             .max_by_key(|(_, session)| (session.is_disowned(), changed_at(session)));
         let latest = latest.ok_or_else(|| not_known(project))?;
@@ -195,11 +195,11 @@ fn kept_runs(
         .map(ended_runs::read_all)
         .transpose()
         .map_err(state::StateError::from)?;
-    let own = records
+    let own_runs = records
         .into_iter()
         .flatten()
         .filter(|run| run.is_own(env.state_home.as_deref()));
-    Ok(own.filter_map(|run| {
+    Ok(own_runs.filter_map(|run| {
         let id = SessionId::parse(&run.session)
             .ok()
             .filter(|id| is_meant(project, id))?;

@@ -78,7 +78,6 @@ impl LocalClock {
         format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}{offset}")
     }
 
-    /// `None` for an invalid date.
     fn midnight(&self, year: i32, month: u8, day: u8) -> Option<Timestamp> {
         let utc = TimeZone::utc();
         let zone = self.zone.as_ref().unwrap_or(&utc).as_ref();

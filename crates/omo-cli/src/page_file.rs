@@ -1,4 +1,4 @@
-//! Files of report pages: named by a person, or kept among omo's own files for a while.
+//! `PageFile`: a report page, named by a person, or kept among omo's own files for a while.
 
 use std::fmt::Display;
 use std::fs::File;
@@ -54,7 +54,6 @@ pub(crate) fn project_page_name(root: &Path) -> String {
 
 pub(crate) struct PageFile<'a> {
     pub env: &'a ProcessEnv,
-    /// File named by a person.
     pub named: Option<&'a Path>,
     pub name: String,
 }

@@ -25,12 +25,12 @@ pub(crate) fn render_diagnostics(plan: &Plan, file: &PlanFile) -> String {
     if !file.is_folder() {
         return render_findings(&plan.source.path, &file.bytes, &plan.diagnostics);
     }
-    let mut left = plan.diagnostics.clone();
+    let mut remaining = plan.diagnostics.clone();
     let mut text = String::new();
     for (path, bytes) in file.files() {
         // A finding in a file of a folder begins with its path.
         let head = format!("{}: ", sanitize(path, 200));
-        let (of_file, others): (Vec<_>, Vec<_>) = left
+        let (of_file, others): (Vec<_>, Vec<_>) = remaining
             .into_iter()
             .partition(|finding| finding.text.starts_with(&head));
         let of_file: Vec<Diagnostic> = of_file
@@ -45,9 +45,9 @@ pub(crate) fn render_diagnostics(plan: &Plan, file: &PlanFile) -> String {
             })
             .collect();
         text += &render_findings(path, bytes, &of_file);
-        left = others;
+        remaining = others;
     }
-    text + &render_findings(&plan.source.path, &[], &left)
+    text + &render_findings(&plan.source.path, &[], &remaining)
 }
 
 pub(super) fn render_findings(path: &str, bytes: &[u8], found: &[Diagnostic]) -> String {

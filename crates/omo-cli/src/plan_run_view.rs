@@ -19,7 +19,6 @@ use crate::error::CommandError;
 use crate::local_time::LocalClock;
 use crate::output::stdout_columns;
 
-/// Times in the view are words of `clock`.
 pub(crate) fn plan_run_view(
     env: &ProcessEnv,
     run: &Run,

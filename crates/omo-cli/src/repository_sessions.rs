@@ -1,4 +1,4 @@
-//! Sessions of a repository across its folders: the named one, and the active ones.
+//! `RepositorySessions`: the sessions of a repository across its folders, named or active.
 
 use std::path::{Path, PathBuf};
 
@@ -65,18 +65,18 @@ impl RepositorySessions {
         env: &ProcessEnv,
     ) -> Result<Option<SessionId>, CommandError> {
         // The own session exists, even if it has never used omo.
-        let own = env
+        let own_id = env
             .session_id
             .as_deref()
-            .filter(|own| parse_session_id(own).is_ok());
+            .filter(|own_id| parse_session_id(own_id).is_ok());
         let typed = parse_session_id(typed)?;
-        let known = self
+        let known_ids = self
             .folders
             .iter()
             .flat_map(|folder| &folder.known)
             .map(SessionId::as_str)
-            .chain(own);
-        match match_id(typed.as_str(), known) {
+            .chain(own_id);
+        match match_id(typed.as_str(), known_ids) {
             IdMatch::One(id) => parse_session_id(id).map(Some),
             IdMatch::None => Ok(None),
             IdMatch::Several(ids) => {

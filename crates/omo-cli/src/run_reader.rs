@@ -1,4 +1,4 @@
-//! A watched run of a plan or of ultrawork: read again when its files change, and never changed.
+//! `RunReader`: a watched run of a plan or of ultrawork, read again when its files change, and never changed.
 
 pub(crate) mod find_run;
 pub(crate) mod plan_source;

@@ -1,4 +1,4 @@
-//! Session ids for people: the shortest unique prefixes.
+//! `ShortIds`: the shortest unique prefixes of session ids, for people.
 
 use std::collections::{BTreeSet, HashMap};
 

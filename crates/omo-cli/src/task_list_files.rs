@@ -88,8 +88,8 @@ pub(crate) fn known_task_list_id(
     if which.session.is_none() || store.path(&id).symlink_metadata().is_ok() {
         return Ok(id);
     }
-    let known = store.ids()?;
-    match match_id(id.as_str(), known.iter().map(SessionId::as_str)) {
+    let known_ids = store.ids()?;
+    match match_id(id.as_str(), known_ids.iter().map(SessionId::as_str)) {
         IdMatch::One(known) => parse_session_id(known),
         IdMatch::None => Ok(id),
         IdMatch::Several(ids) => Err(ambiguous_id(id.as_str(), "task lists", "--session", &ids)),

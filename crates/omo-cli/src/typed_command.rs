@@ -176,8 +176,8 @@ fn answer(env: &ProcessEnv, order: &TypedOrder) -> Result<(), CommandError> {
                 run: named_or_own_run(line.run, env, order),
             };
             let state = retry::reopen(&context, &options, line.passed)?;
-            let said = retry::reopened_line(&state, &options.id);
-            print_block(&format!("{said} To go on, type {}", how_to_go_on(&state)))
+            let line = retry::reopened_line(&state, &options.id);
+            print_block(&format!("{line} To go on, type {}", how_to_go_on(&state)))
         }
         RunCommandLine::Answer(line) => {
             let context = CommandContext {
@@ -240,8 +240,8 @@ fn answer_question(env: &ProcessEnv, order: &TypedOrder) -> Result<(), CommandEr
             ))
         }
         Some(option) => {
-            let said = record_option(&context, run.id(), question, option)?;
-            print_block(&format!("[omo] {said}. To go on, type:\n  {go_on}"))
+            let answered = record_option(&context, run.id(), question, option)?;
+            print_block(&format!("[omo] {answered}. To go on, type:\n  {go_on}"))
         }
         // A question of the plan needs one of its options.
         None if goes_on => {
@@ -329,8 +329,11 @@ fn answer_by_command(
             format!("it has {}", numbered_options(question)),
         ));
     };
-    let said = record_option(context, run.id(), question, option)?;
-    print_block(&format!("{said}. To go on, type {}", go_on_line(&state)))
+    let answered = record_option(context, run.id(), question, option)?;
+    print_block(&format!(
+        "{answered}. To go on, type {}",
+        go_on_line(&state)
+    ))
 }
 
 /// Options with their numbers: `1 continue, 2 stop`.
@@ -423,9 +426,9 @@ fn at_work(env: &ProcessEnv, own: Option<&str>) -> Result<(), CommandError> {
 fn report_ended_agent(
     env: &ProcessEnv,
     run: Option<String>,
-    said: &str,
+    task_and_ticket: &str,
 ) -> Result<(), CommandError> {
-    let (Some(run), Some((task, ticket))) = (run, said.split_once(' ')) else {
+    let (Some(run), Some((task, ticket))) = (run, task_and_ticket.split_once(' ')) else {
         return Ok(());
     };
     let context = CommandContext::find(env)?;
@@ -531,7 +534,7 @@ fn named_or_own_run(run: Option<String>, env: &ProcessEnv, order: &TypedOrder) -
 
 fn own_run(env: &ProcessEnv, order: &TypedOrder) -> Option<String> {
     let id = SessionId::parse(&order.session).ok()?;
-    let known =
+    let plan_run =
         sealed_plan_run::read(order.root.as_ref(), &id, env.state_home.as_deref()).ok()??;
-    Some(known).filter(PlanRun::is_open).map(|run| run.id)
+    Some(plan_run).filter(PlanRun::is_open).map(|run| run.id)
 }

@@ -349,13 +349,15 @@ fn notes(facts: &UltraworkFacts<'_>) -> Vec<String> {
             ReviewVerdict::Rejected => "rejected the work",
             ReviewVerdict::Unclear => "came to no verdict",
         };
-        let said = review
+        let objection = review
             .objections
             .lines()
             .find(|line| !line.trim().is_empty());
         format!(
             "the review {word}{}",
-            said.map(|said| format!(": {said}")).unwrap_or_default()
+            objection
+                .map(|objection| format!(": {objection}"))
+                .unwrap_or_default()
         )
     }));
     notes.extend(
@@ -547,7 +549,7 @@ fn review_view(
 fn timeline(facts: &UltraworkFacts<'_>) -> Timeline {
     let session = facts.session;
     let (began, until) = (began(facts), ended(facts));
-    let mut own = Lane {
+    let mut session_lane = Lane {
         name: "session".to_owned(),
         ..Lane::default()
     };
@@ -557,7 +559,7 @@ fn timeline(facts: &UltraworkFacts<'_>) -> Timeline {
         match entry.event.as_str() {
             "Stop" => {
                 if let Some(from) = turn_began.take() {
-                    own.spans.push(Span {
+                    session_lane.spans.push(Span {
                         from,
                         until: Some(entry.at),
                         kind: SpanKind::Turn,
@@ -571,7 +573,7 @@ fn timeline(facts: &UltraworkFacts<'_>) -> Timeline {
                 } else {
                     MarkKind::Review
                 };
-                own.marks.push(Mark {
+                session_lane.marks.push(Mark {
                     at: entry.at,
                     kind,
                     label,
@@ -579,7 +581,7 @@ fn timeline(facts: &UltraworkFacts<'_>) -> Timeline {
             }
             "UserPromptSubmit" => {
                 turn_began = turn_began.or(Some(entry.at));
-                own.marks.push(Mark {
+                session_lane.marks.push(Mark {
                     at: entry.at,
                     kind: MarkKind::Person,
                     label,
@@ -589,14 +591,14 @@ fn timeline(facts: &UltraworkFacts<'_>) -> Timeline {
         }
     }
     if let (Some(from), None) = (turn_began, &session.verdict) {
-        own.spans.push(Span {
+        session_lane.spans.push(Span {
             from,
             until: None,
             kind: SpanKind::Turn,
             label: "turn".to_owned(),
         });
     }
-    let lanes = [own, check_lane(facts), review_lane(session)]
+    let lanes = [session_lane, check_lane(facts), review_lane(session)]
         .into_iter()
         .filter(|lane| !(lane.spans.is_empty() && lane.marks.is_empty()));
     Timeline {

@@ -78,7 +78,6 @@ impl RunDisplay for LineDisplay {
     }
 }
 
-/// Prints the state, and the page of an ended run; gives the exit status.
 fn print_end(run: &RunReader<'_>, view: &RunView, has_page: bool) -> Result<(), CommandError> {
     print_block(&closing_text(run, view))?;
     if view.ended_at.is_some() || has_page {

@@ -85,7 +85,7 @@ pub(crate) fn launcher_terms(terms: &ClientPolicy) -> String {
     text
 }
 
-pub(crate) fn opened_block(id: &str, state: &RunState, said: &str) -> String {
+pub(crate) fn opened_block(id: &str, state: &RunState, intro: &str) -> String {
     let path = plan_path(state);
     let steps = pluralize(state.task_counts().total, state.plan.dialect.unit_word());
     let way = match &state.parallel {
@@ -98,7 +98,7 @@ pub(crate) fn opened_block(id: &str, state: &RunState, said: &str) -> String {
         None => "in your own work tree".to_owned(),
     };
     fit_block(format!(
-        "{said}\nomo: opened the run {id} of {path}: {steps}, {way}.\n"
+        "{intro}\nomo: opened the run {id} of {path}: {steps}, {way}.\n"
     ))
 }
 

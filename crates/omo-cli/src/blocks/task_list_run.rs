@@ -23,10 +23,13 @@ pub(crate) fn user_line(text: &str) -> String {
 
 pub(crate) fn opened_block(run: &str, state: &RunState) -> String {
     let tasks = pluralize(state.task_counts().total, "task");
-    format!("omo: opened the run {run} of {}: {tasks}.\n", of(state))
+    format!(
+        "omo: opened the run {run} of {}: {tasks}.\n",
+        subject(state)
+    )
 }
 
-fn of(state: &RunState) -> String {
+fn subject(state: &RunState) -> String {
     if state.is_task_list() {
         return format!("the task list {}", state.task_list_id());
     }
@@ -197,7 +200,7 @@ pub(crate) fn ended_without_a_run(id: &str, tasks: &[TaskFile], is_complete: boo
 
 /// Commands that end a task for the holder of its ticket. `next` is the option of a worker that goes on.
 pub(crate) fn how_to_end(task: &Task, plan: &Plan, run: &str, ticket: &str, next: &str) -> String {
-    let with = format!("--run {run} --ticket {ticket}");
+    let options = format!("--run {run} --ticket {ticket}");
     if task.is_verification() {
         let show = if plan.policy.unproved_continues {
             "Read what was done, and show it with commands; where you may run none, leave `--evidence` out below:"
@@ -205,23 +208,23 @@ pub(crate) fn how_to_end(task: &Task, plan: &Plan, run: &str, ticket: &str, next
             "Show with commands of your own that the whole is done:"
         };
         return format!(
-            "{show}\n  run: omo agent evidence run {with} -- COMMAND\n\
-             Then judge it. Where all of it is done:\n  run: omo agent verdict PASS {with} --evidence <ids>      {LONG_TIMEOUT}\n\
-             Where it is not, naming each task that is to be done again:\n  run: omo agent verdict FAIL {with} --reopen \"<task>: <why, one line>\""
+            "{show}\n  run: omo agent evidence run {options} -- COMMAND\n\
+             Then judge it. Where all of it is done:\n  run: omo agent verdict PASS {options} --evidence <ids>      {LONG_TIMEOUT}\n\
+             Where it is not, naming each task that is to be done again:\n  run: omo agent verdict FAIL {options} --reopen \"<task>: <why, one line>\""
         );
     }
     let note = "--note \"<what a later task should know, one line>\"";
     let end = if task.criteria.is_empty() {
         format!(
-            "When the work is finished:\n  run: omo agent done {with}{next} {note}      {LONG_TIMEOUT}"
+            "When the work is finished:\n  run: omo agent done {options}{next} {note}      {LONG_TIMEOUT}"
         )
     } else {
         format!(
-            "When the work is finished, show it with commands, each of which prints an id:\n  run: omo agent evidence run {with} -- COMMAND\n\
-             Then:\n  run: omo agent done {with}{next} --evidence <ids> {note}      {LONG_TIMEOUT}"
+            "When the work is finished, show it with commands, each of which prints an id:\n  run: omo agent evidence run {options} -- COMMAND\n\
+             Then:\n  run: omo agent done {options}{next} --evidence <ids> {note}      {LONG_TIMEOUT}"
         )
     };
     format!(
-        "{end}\nIf it cannot be done as it is written:\n  run: omo agent fail {with} --why \"<one line>\""
+        "{end}\nIf it cannot be done as it is written:\n  run: omo agent fail {options} --why \"<one line>\""
     )
 }

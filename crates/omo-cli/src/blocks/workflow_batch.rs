@@ -45,11 +45,11 @@ impl WorkflowBatch {
 
     /// Whole batches up to the next stop while the arguments are short, else a part of the first one.
     pub(crate) fn from_state(run: &str, state: &RunState) -> Self {
-        let all = next_batches(state);
+        let ready_batches = next_batches(state);
         let mut out = Self {
             arguments: workflow_arguments(run, state, &[]),
         };
-        for batch in &all {
+        for batch in &ready_batches {
             let mut batches = out.arguments.batches.clone();
             batches.push(batch.iter().map(|id| (*id).to_owned()).collect());
             let longer = workflow_arguments(run, state, &batches);

@@ -193,9 +193,9 @@ impl LogWriter {
     }
 
     fn know(&mut self, lines: &LogLines) {
-        let known = self.ids.len();
+        let count = self.ids.len();
         self.ids.extend(lines.entries().map(|entry| entry.session));
-        if self.ids.len() > known {
+        if self.ids.len() > count {
             self.short = ShortIds::new(self.ids.iter().map(String::as_str));
         }
     }

@@ -190,7 +190,7 @@ fn proof_failure(error: &ProofError) -> CommandError {
 }
 
 fn judge(proof: &Proof) -> Result<(), CommandError> {
-    let all = proof.checks.len();
+    let total = proof.checks.len();
     let proved = proof
         .checks
         .iter()
@@ -201,18 +201,18 @@ fn judge(proof: &Proof) -> Result<(), CommandError> {
         .iter()
         .filter(|check| check.is_refuted())
         .count();
-    if proved == all {
+    if proved == total {
         return Ok(());
     }
     if refuted > 0 {
-        let checks = pluralize(all, "check");
+        let checks = pluralize(total, "check");
         let message = format!("the change is not proved by {refuted} of {checks}");
         return Err(CommandError::not_green(
             message,
             "docs/proof.md says what a check proves, and what a refactoring does",
         ));
     }
-    let message = format!("{} of {all} could not be told", all - proved);
+    let message = format!("{} of {total} could not be told", total - proved);
     Err(CommandError::precondition(
         message,
         "the reason stands with each check",

@@ -170,8 +170,8 @@ fn set_up(env: &ProcessEnv, places: &SetupFolders) -> Result<(), CommandError> {
         .join(format!("omo{}", std::env::consts::EXE_SUFFIX));
     let is_asked =
         !env.in_session && std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
-    if let Some(said) = status_line::offer(env, &program, is_asked)? {
-        let _ = writeln!(anstream::stdout(), "{said}");
+    if let Some(outcome) = status_line::offer(env, &program, is_asked)? {
+        let _ = writeln!(anstream::stdout(), "{outcome}");
     }
     Ok(())
 }

@@ -252,7 +252,11 @@ fn rows(
             _ => rows.push((label, value)),
         }
     }
-    rows.extend(line.taken_over.iter().map(|said| (PLAN_RUN, said.clone())));
+    rows.extend(
+        line.taken_over
+            .iter()
+            .map(|holder| (PLAN_RUN, holder.clone())),
+    );
     rows
 }
 

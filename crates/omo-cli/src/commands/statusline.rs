@@ -83,8 +83,8 @@ pub(crate) fn run(options: &StatuslineOptions) {
         StatusLine::start(command, input.clone())
     });
     let segment = segment(&ProcessEnv::from_process(), &input).unwrap_or_default();
-    let said = other.map(StatusLine::output).unwrap_or_default();
-    if said.is_empty() && segment.is_empty() {
+    let other_output = other.map(StatusLine::output).unwrap_or_default();
+    if other_output.is_empty() && segment.is_empty() {
         return;
     }
     if options.wrap.is_none() {
@@ -93,7 +93,7 @@ pub(crate) fn run(options: &StatuslineOptions) {
     // A client that stopped reading needs no line.
     let mut stdout = std::io::stdout().lock();
     let _ = stdout
-        .write_all(&join_lines(said, &segment))
+        .write_all(&join_lines(other_output, &segment))
         .and_then(|()| stdout.flush());
 }
 

@@ -179,8 +179,8 @@ fn target(project: &Project, env: &ProcessEnv) -> Result<SessionId, CommandError
     if let Some(id) = project.named_or_own_session(env)? {
         return Ok(id);
     }
-    let known = project.sessions()?;
-    let ids: Vec<&SessionId> = known.iter().map(|(id, _)| id).collect();
+    let sessions = project.sessions()?;
+    let ids: Vec<&SessionId> = sessions.iter().map(|(id, _)| id).collect();
     match &*ids {
         [only] => Ok((*only).clone()),
         [] => Err(CommandError::not_found(

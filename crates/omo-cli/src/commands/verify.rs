@@ -92,8 +92,8 @@ pub(crate) fn select_checks(
         env.state_home.as_deref(),
     );
     let (not_approved, changed) = (anew.not_approved, anew.changed);
-    let known = project.find_session(env)?;
-    let of_session = match known {
+    let session_id = project.find_session(env)?;
+    let of_session = match session_id {
         Some(id) => Some(sealed_session(env, project, &id)?),
         None => LastRun::find(env, project).ok().map(|last| last.session),
     };
@@ -343,11 +343,11 @@ fn show(
     {
         writeln!(out, "\n{}: {}", line.name, line.detail)?;
         let result = results.iter().find(|result| result.name == line.name);
-        for said in result
+        for printed in result
             .map(|result| result.printed.excerpt(QUOTED_LINES))
             .unwrap_or_default()
         {
-            writeln!(out, "  {}", omo_core::text::sanitize(&said, 160))?;
+            writeln!(out, "  {}", omo_core::text::sanitize(&printed, 160))?;
         }
     }
     Ok(())

@@ -110,18 +110,23 @@ pub(crate) fn approve_plan(
         .collect();
     let whole = approve_commands(context, &owner, &with_setup, request)?;
     // The plan's own commands are a part of the approval, and bind the run.
-    let own = PendingApproval {
+    let own_approval = PendingApproval {
         digest: pending_approval::commands_digest(&context.root, &commands),
         plan: owner.name,
         commands,
         line: None,
     };
-    if pending_approval::given(Some(&context.state_home), &own.digest).is_none()
+    if pending_approval::given(Some(&context.state_home), &own_approval.digest).is_none()
         && let Some(given) = pending_approval::given(Some(&context.state_home), &whole)
     {
-        pending_approval::approve(Some(&context.state_home), &context.root, &own, given)?;
+        pending_approval::approve(
+            Some(&context.state_home),
+            &context.root,
+            &own_approval,
+            given,
+        )?;
     }
-    Ok(own.digest)
+    Ok(own_approval.digest)
 }
 
 fn approve_commands(
@@ -151,7 +156,7 @@ fn approve_commands(
     }
     let name = &owner.name;
     let line = shown_line(context, &request.command_line);
-    let left = pending_approval::write(
+    let digest = pending_approval::write(
         Some(&context.state_home),
         &context.root,
         name,
@@ -159,7 +164,7 @@ fn approve_commands(
         line,
     )?;
     if context.env.in_session {
-        return Err(not_approved(context, owner, request, commands, &left)?);
+        return Err(not_approved(context, owner, request, commands, &digest)?);
     }
     let shown = parts::list_commands(commands);
     let text = format!(
@@ -167,7 +172,7 @@ fn approve_commands(
         request.overview,
         commands_heading(name, commands.len())
     );
-    let shown_by = format!("{}; their digest is {left}", owner.shown_by);
+    let shown_by = format!("{}; their digest is {digest}", owner.shown_by);
     let own_shell = (
         "only a person approves what a plan runs",
         "use a terminal of your own",
@@ -176,14 +181,14 @@ fn approve_commands(
         context.env,
         &Confirmation {
             text: &text,
-            digest: &left,
+            digest: &digest,
             own_shell,
             shown_by: &shown_by,
         },
         request.digest,
     )?;
-    let all = pending_approval::read_all(Some(&context.state_home), &context.root)?;
-    let agreed = pending_approval::find_by_code(&all, &left).ok_or_else(|| {
+    let pending = pending_approval::read_all(Some(&context.state_home), &context.root)?;
+    let agreed = pending_approval::find_by_code(&pending, &digest).ok_or_else(|| {
         CommandError::conflict("what was shown is not there any more", "run it again")
     })?;
     let given = confirm::given_approval(context.env);
@@ -194,7 +199,7 @@ fn approve_commands(
         given,
         &format!("commands of {name} approved"),
     )?;
-    Ok(left)
+    Ok(digest)
 }
 
 pub(crate) fn is_approved(context: &CommandContext, plan: &Plan) -> bool {
@@ -233,17 +238,17 @@ pub(crate) fn with_approved_line(
         [one] => one.strip_prefix("--approve=").unwrap_or_default(),
         _ => "",
     };
-    let all = pending_approval::read_all(Some(&context.state_home), &context.root)?;
-    let line =
-        pending_approval::find_by_code(&all, code).and_then(|pending| pending.line.as_deref());
+    let approvals = pending_approval::read_all(Some(&context.state_home), &context.root)?;
+    let line = pending_approval::find_by_code(&approvals, code)
+        .and_then(|pending| pending.line.as_deref());
     let parts = line
         .and_then(|line| line.strip_prefix("/omo:"))
         .map(|line| line.split_once(' ').unwrap_or((line, "")));
     let Some((name, rest)) = parts else {
         return Ok(unchanged);
     };
-    let known = ExecuteCommand::from_str(name, false);
-    Ok(known.map_or(unchanged, |command| {
+    let named_command = ExecuteCommand::from_str(name, false);
+    Ok(named_command.map_or(unchanged, |command| {
         (command, format!("{rest} --approve {code}"))
     }))
 }
@@ -326,25 +331,25 @@ fn approve_with_offer(
     offer: &ProofOffer,
     commands: &[PlannedCommand],
 ) -> Result<String, CommandError> {
-    let own = PlannedCommand {
+    let check = PlannedCommand {
         task: FINAL_CHECKS_ID.to_owned(),
         command: offer.check.command.to_owned(),
         folder: None,
     };
     let is_known = commands
         .iter()
-        .any(|known| known.command == own.command && known.folder.is_none());
-    let all: Vec<PlannedCommand> = commands
+        .any(|known| known.command == check.command && known.folder.is_none());
+    let with_check: Vec<PlannedCommand> = commands
         .iter()
         .cloned()
-        .chain((!is_known).then_some(own))
+        .chain((!is_known).then_some(check))
         .collect();
     let line = shown_line(context, &offer.with_check);
     let digest = pending_approval::write(
         Some(&context.state_home),
         &context.root,
         &owner.name,
-        &all,
+        &with_check,
         line,
     )?;
     Ok(approving_line(context, &offer.with_check, &digest))
@@ -356,9 +361,9 @@ fn only_offer(
     request: &ApprovalRequest,
     offer: &ProofOffer,
 ) -> Result<CommandError, CommandError> {
-    let with = approve_with_offer(context, owner, offer, &[])?;
+    let with_check = approve_with_offer(context, owner, offer, &[])?;
     let typed = format!(
-        "To begin with it, type:\n  {with}\nTo begin without it, type:\n  {}",
+        "To begin with it, type:\n  {with_check}\nTo begin without it, type:\n  {}",
         offer.without
     );
     let name = sanitize(&owner.name, 300);

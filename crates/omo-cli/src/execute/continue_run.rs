@@ -36,7 +36,6 @@ use crate::output;
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Continuing<'r> {
     pub request: Option<&'r ExecuteRequest>,
-    /// Digest of the commands of an edited plan that the user has read.
     pub digest: Option<&'r str>,
     /// A request by the user, not a model: ticks in the plan count.
     pub is_user: bool,
@@ -207,7 +206,7 @@ pub(crate) fn continue_run(
         ))
     })?;
     context.note_in_session(run, &before.holder, &state);
-    let mut said = if before.mode.is_done_by_agents() {
+    let mut intro = if before.mode.is_done_by_agents() {
         continuing
             .request
             .map(|request| request.choice.clone())
@@ -220,12 +219,12 @@ pub(crate) fn continue_run(
             continuing.request,
         )
     };
-    said += &edit
+    intro += &edit
         .map(|edit| describe_edit(&edit, before, &state))
         .unwrap_or_default();
     if !opened.is_empty() {
         let _ = writeln!(
-            said,
+            intro,
             "note: opened again, as neither omo nor its user ticked it: {}; what you tick counts where you type /omo:execute yourself",
             sanitize(&opened, 300)
         );
@@ -234,7 +233,7 @@ pub(crate) fn continue_run(
         context,
         run,
         state.clone(),
-        &blocks::resumed_block(run.id(), &state, &said),
+        &blocks::resumed_block(run.id(), &state, &intro),
     )
 }
 
@@ -296,10 +295,10 @@ fn step_heading(
     begins_at: &RunState,
     request: Option<&ExecuteRequest>,
 ) -> String {
-    let mut said = String::new();
+    let mut text = String::new();
     if let Some(request) = request {
         let strategy = strategy_of_mode(&state.plan, state.mode);
-        said = format!(
+        text = format!(
             "{}{}{}",
             request.choice,
             request.heading,
@@ -307,35 +306,35 @@ fn step_heading(
         );
     }
     if request.is_none_or(|request| request.scope.is_resume) {
-        said += &resume::resume_point_of(begins_at).summary_line();
-        said.push('\n');
+        text += &resume::resume_point_of(begins_at).summary_line();
+        text.push('\n');
     } else {
-        said += "note: a run of this plan is open; going on with it, as --resume does\n";
+        text += "note: a run of this plan is open; going on with it, as --resume does\n";
     }
     let Some(clients) = request.map(|request| &request.clients) else {
-        return said;
+        return text;
     };
     if !clients.keeps_policy() {
-        said += "note: the run keeps the options for clients that it was opened with\n";
+        text += "note: the run keeps the options for clients that it was opened with\n";
     }
     let Some(parallel) = &state.parallel else {
-        return said;
+        return text;
     };
     if let Some(micros) = clients.policy.budget_micros {
         let have = cost_text(parallel)
             .map(|cost| format!("; so far: {cost}"))
             .unwrap_or_default();
         let _ = writeln!(
-            said,
+            text,
             "note: the clients may cost {} in all{have}",
             decimal_dollars(micros)
         );
     }
     if clients.policy.time_limit_seconds > 0 {
         let limit = format_limit(parallel.policy.time_limit_seconds());
-        let _ = writeln!(said, "note: a client may run for {limit} from now on");
+        let _ = writeln!(text, "note: a client may run for {limit} from now on");
     }
-    said
+    text
 }
 
 /// Refuses to start workers where their work could not reach the user. Running workers go on.
@@ -431,10 +430,10 @@ pub(crate) fn describe_edit(edit: &PlanEdit, before: &RunState, now: &RunState) 
         .map(|(id, _)| id.as_str())
         .collect();
     let again = format!("note: stale, to be done again: {}\n", stale.join(", "));
-    let said = [
+    let lines = [
         (were != are).then_some(total),
         Some(format!("note: the plan was edited: {edit}\n")),
         (!stale.is_empty()).then_some(again),
     ];
-    said.into_iter().flatten().collect()
+    lines.into_iter().flatten().collect()
 }

@@ -15,7 +15,6 @@ use crate::execute::request::ExecuteRequest;
 use crate::exit_kind::ExitKind;
 use crate::output::print_block;
 
-/// Prints the run of a plan arranged for its mode. Nothing is written or run.
 pub(crate) fn print_dry_run(
     context: &CommandContext,
     request: &ExecuteRequest,

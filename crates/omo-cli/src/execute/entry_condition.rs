@@ -15,7 +15,7 @@ pub(crate) fn run_entry_condition(
     context: &CommandContext,
     plan: &Plan,
 ) -> Result<String, CommandError> {
-    let mut said = String::new();
+    let mut outcome_text = String::new();
     for precondition in &plan.preconditions {
         let Precondition::EntryCondition { text, checks } = precondition else {
             continue;
@@ -44,8 +44,8 @@ pub(crate) fn run_entry_condition(
             }
         }
         if !checks.is_empty() {
-            "Entry condition: PASS\n".clone_into(&mut said);
+            "Entry condition: PASS\n".clone_into(&mut outcome_text);
         }
     }
-    Ok(said)
+    Ok(outcome_text)
 }

@@ -1,4 +1,4 @@
-//! Existing runs of a plan, and the one to continue.
+//! `KnownRun`: existing runs of a plan, and the one to continue.
 
 use omo_core::text::command_text::quote_argument;
 use omo_engine::RunStore;

@@ -1,4 +1,4 @@
-//! The mode in which a plan is executed.
+//! `pick_mode`: the mode in which a plan is executed.
 
 use omo_engine::execution_mode::ExecutionMode;
 use omo_engine::modes::choose;

@@ -24,7 +24,6 @@ use crate::execute::open_run::{ask_for_check, begin, prepare};
 use crate::execute::refusals::{require_repository, require_writable_files};
 use crate::execute::request::{ExecuteCommand, ExecuteRequest};
 
-/// Warnings that the lines about a plan already contain.
 const TOLD_ABOVE: [Code; 2] = [Code::MissingOnFailure, Code::MissingVerify];
 
 pub(crate) fn open_or_continue(

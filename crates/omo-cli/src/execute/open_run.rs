@@ -46,7 +46,7 @@ pub(crate) struct OpenedPlan {
 pub(crate) struct PreparedRun {
     opened: OpenedPlan,
     clients: Option<EventKind>,
-    said: String,
+    intro: String,
 }
 
 /// Looks for obstacles to a plan arranged for its mode, and for the approval of its commands. Nothing is recorded yet.
@@ -93,21 +93,21 @@ pub(crate) fn prepare(
             "leave them out, or name the way that they belong to: --batches, --waves or --parallel";
         return Err(CommandError::usage(message, hint));
     }
-    let mut said = [
+    let mut intro = [
         &request.choice,
         head,
         &parallel_run::finding_lines(&findings),
     ]
     .concat();
     if is_parallel && policy.launcher.is_some() {
-        said += &parallel_run::launcher_terms(&policy);
+        intro += &parallel_run::launcher_terms(&policy);
     }
     let (payer, told) = if is_parallel {
         who_pays(context, request.clients.accepts_billing)?
     } else {
         (None, String::new())
     };
-    said += &told;
+    intro += &told;
     let setup = if is_parallel {
         approval::setup_command(&context.root)?
     } else {
@@ -124,7 +124,7 @@ pub(crate) fn prepare(
     let approved = approval::approve_plan(context, &plan, mode, setup.as_deref(), &asked)?;
     // A command of the plan: runs once, when the run is opened.
     if !context.is_preview {
-        said += &entry_condition::run_entry_condition(context, &plan)?;
+        intro += &entry_condition::run_entry_condition(context, &plan)?;
     }
     if is_parallel && !context.is_preview {
         preflight::require_worktree_folder(context)?;
@@ -151,7 +151,7 @@ pub(crate) fn prepare(
             approved,
         },
         clients,
-        said,
+        intro,
     })
 }
 
@@ -326,7 +326,7 @@ pub(crate) fn begin(
     let PreparedRun {
         opened,
         clients,
-        said,
+        intro,
     } = prepared;
     let (run, state) = record_opening(
         context,
@@ -342,7 +342,7 @@ pub(crate) fn begin(
         context,
         &run,
         state.clone(),
-        &heading(run.id(), &state, &said),
+        &heading(run.id(), &state, &intro),
     )
 }
 
@@ -378,16 +378,16 @@ pub(crate) fn record_opening(
     Ok(runs.begin(&actor, now, opened, more)?)
 }
 
-fn heading(id: &str, state: &RunState, said: &str) -> String {
+fn heading(id: &str, state: &RunState, intro: &str) -> String {
     match state.mode {
         ExecutionMode::Batches => {
-            parts::fit_block(format!("{said}{}", blocks::opened_block(id, state)))
+            parts::fit_block(format!("{intro}{}", blocks::opened_block(id, state)))
         }
         ExecutionMode::Waves => {
-            parts::fit_block(format!("{said}{}", task_list_run::opened_block(id, state)))
+            parts::fit_block(format!("{intro}{}", task_list_run::opened_block(id, state)))
         }
         ExecutionMode::Parallel | ExecutionMode::StepByStep => {
-            parallel_run::opened_block(id, state, said)
+            parallel_run::opened_block(id, state, intro)
         }
     }
 }

@@ -193,11 +193,11 @@ fn branches_of_ended_runs(
             state.mode == ExecutionMode::Parallel && state.phase != RunPhase::Executing
         });
         if is_dead {
-            let left = find_leftovers(repository, &listed.id);
-            let left = left.map_err(|error| {
+            let leftovers = find_leftovers(repository, &listed.id);
+            let leftovers = leftovers.map_err(|error| {
                 CommandError::io(error.to_string(), "see what `git status` says there")
             })?;
-            names.extend(left.iter().map(WorkerName::branch));
+            names.extend(leftovers.iter().map(WorkerName::branch));
         }
     }
     Ok(names)
@@ -302,11 +302,11 @@ pub(crate) fn launcher_profile(
         .as_deref()
         .and_then(Path::parent)
         .unwrap_or(Path::new("/"));
-    let own = std::env::current_exe()?;
+    let program = std::env::current_exe()?;
     find_profile(
         name,
         &config.launchers,
-        &own.to_string_lossy(),
+        &program.to_string_lossy(),
         |file| match regular_file::read(&folder.join(file), MAX_INPUT_BYTES, Links::Followed) {
             Ok(Some(bytes)) => String::from_utf8(bytes).map_err(|_| "it is not UTF-8".to_owned()),
             Ok(None) => Err("there is no such file".to_owned()),

@@ -1,4 +1,4 @@
-//! The request, however typed.
+//! `ExecuteRequest`: the request, however typed.
 
 use clap::ValueEnum;
 use omo_engine::execution_mode::ExecutionMode;

@@ -63,7 +63,7 @@ pub(crate) fn execute(
         ..request.clone()
     };
     require_this_work_tree(context, &list)?;
-    let own = context
+    let known_run = context
         .runs
         .as_ref()
         .map(|runs| run_of_task_list(context, runs, &list))
@@ -71,7 +71,7 @@ pub(crate) fn execute(
         .flatten();
     let (id, phase) = (&list.id, list.file.phase);
     let is_begun_anew = phase == TaskListPhase::Failed && request.again;
-    match (phase, own) {
+    match (phase, known_run) {
         (_, Some((run, state))) if state.phase == RunPhase::Executing || is_begun_anew => {
             if state.phase == RunPhase::Executing
                 && request.mode.is_some_and(|mode| mode != state.mode)

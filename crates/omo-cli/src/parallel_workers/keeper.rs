@@ -1,4 +1,4 @@
-//! Supervisors of a watched run, restarted as needed.
+//! `WorkerKeeper`: restarts the supervisor of a watched run as needed.
 
 use omo_engine::event::EventActor;
 use omo_engine::schedule::{self, NextAction};
@@ -12,7 +12,6 @@ use crate::parallel_workers::supervisor;
 
 const MAX_STARTS: u32 = 3;
 
-/// `true` for a run with work that needs no person.
 pub(crate) fn can_continue(state: &RunState) -> bool {
     matches!(
         schedule::next_action(state),

@@ -9,7 +9,6 @@ use std::path::{Path, PathBuf};
 
 use super::Rights;
 
-/// `true` where others than the owner have any right.
 pub(crate) fn is_open_to_others(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok_and(|found| found.permissions().mode() & 0o077 != 0)
 }

@@ -32,9 +32,9 @@ pub(crate) fn find_run<'a>(
     if choice.is_ultrawork || choice.session.is_some() {
         return Ok(RunReader::of_ultrawork(find_ultrawork(env, choice)?, env));
     }
-    let own = own_session(env)?;
+    let own_id = own_session(env)?;
     match (find_plan_run(env, choice), find_ultrawork(env, choice)) {
-        (Ok(plan), Ok(ultrawork)) if is_later(&ultrawork, &plan, own.as_ref(), choice) => {
+        (Ok(plan), Ok(ultrawork)) if is_later(&ultrawork, &plan, own_id.as_ref(), choice) => {
             Ok(RunReader::of_ultrawork(ultrawork, env))
         }
         (Ok(plan), _) => Ok(RunReader::of_plan(plan, env)),

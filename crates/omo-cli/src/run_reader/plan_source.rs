@@ -182,15 +182,15 @@ impl PlanRunSource {
     fn possible_logs(&self) -> impl Iterator<Item = (String, &str, &str)> {
         let state = &self.state;
         let of_tasks = state.plan.tasks.iter().flat_map(move |task| {
-            let known = state
+            let begun = state
                 .tasks
                 .get(&task.id)
-                .filter(|known| known.running.is_some());
-            known.into_iter().flat_map(move |known| {
+                .filter(|begun| begun.running.is_some());
+            begun.into_iter().flat_map(move |begun| {
                 task.proving_checks()
                     .enumerate()
                     .map(move |(place, check)| {
-                        let name = format!("{}-{}-{}.log", task.id, known.attempts, place + 1);
+                        let name = format!("{}-{}-{}.log", task.id, begun.attempts, place + 1);
                         (name, task.id.as_str(), check.command.as_str())
                     })
             })

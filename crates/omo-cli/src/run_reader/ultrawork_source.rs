@@ -82,9 +82,12 @@ impl RunSource for UltraworkSource {
         }
         let (folder, LastRun { id, session }) = (self.project.folder.as_ref(), &self.run);
         if let Some(folder) = folder {
-            let own = self.log.read_on(folder).map_err(StateError::from)?;
-            self.decisions
-                .extend(own.entries().filter(|entry| entry.session == id.as_str()));
+            let new_lines = self.log.read_on(folder).map_err(StateError::from)?;
+            self.decisions.extend(
+                new_lines
+                    .entries()
+                    .filter(|entry| entry.session == id.as_str()),
+            );
         }
         self.kept = KeptTexts::read(
             env.state_home.as_deref(),

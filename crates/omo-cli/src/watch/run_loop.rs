@@ -1,4 +1,4 @@
-//! The loop behind everything that watches a run.
+//! `show_until_end`: the loop behind everything that watches a run.
 
 use std::time::{Duration, Instant};
 

@@ -42,8 +42,8 @@ fn changed_checks_line(judged: &JudgedAttempt) -> Option<String> {
 /// The first line is handed on by the worker word for word.
 fn print_judgement(judged: &JudgedAttempt, prints_next: bool) -> Result<(), CommandError> {
     let (id, state) = (&judged.task.id, &judged.state);
-    let known = state.tasks.get(id);
-    let end = known.and_then(|known| known.last_end.as_ref());
+    let task_state = state.tasks.get(id);
+    let end = task_state.and_then(|task_state| task_state.last_end.as_ref());
     let evidence = end
         .map(|end| sanitize(&end.evidence, 300))
         .unwrap_or_default();
@@ -57,8 +57,8 @@ fn print_judgement(judged: &JudgedAttempt, prints_next: bool) -> Result<(), Comm
         Some(TaskStanding::Is(TaskStatus::Held)) => "HELD",
         _ => "FAILED",
     };
-    let why = known
-        .and_then(|known| known.reason.as_ref())
+    let why = task_state
+        .and_then(|task_state| task_state.reason.as_ref())
         .map(|why| sanitize(why, 300));
     let evidence = if word == "HELD" {
         why.unwrap_or_default()
@@ -92,7 +92,7 @@ fn print_judgement(judged: &JudgedAttempt, prints_next: bool) -> Result<(), Comm
         )?;
     }
     let place = end.and_then(|end| commit_place(state, end));
-    let notes = known.into_iter().flat_map(judged_with);
+    let notes = task_state.into_iter().flat_map(judged_with);
     for line in changed_checks_line(judged)
         .into_iter()
         .chain(place)

@@ -188,12 +188,12 @@ pub(crate) fn add(env: &ProcessEnv, options: ContextAddOptions) -> Result<(), Co
         return Ok(());
     };
     locked.write_context(&context)?;
-    let all = if context.exploration_complete {
+    let last = if context.exploration_complete {
         ", the last one that was expected"
     } else {
         ""
     };
-    print(&format!("OK: explorer {shown} added{all}"))
+    print(&format!("OK: explorer {shown} added{last}"))
 }
 
 pub(crate) fn get(env: &ProcessEnv, options: &ContextGetOptions) -> Result<(), CommandError> {

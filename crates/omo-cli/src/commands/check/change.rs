@@ -44,9 +44,9 @@ impl SessionChange<'_> {
     ) -> Result<(), CommandError> {
         self.apply_to_session(question, |session| {
             let mut checks = session.checks.clone();
-            let said = change(&mut checks)?;
+            let answer = change(&mut checks)?;
             session.change_checks(checks, confirm::given_approval(self.env).by, self.env.now);
-            Ok(said)
+            Ok(answer)
         })
     }
 
@@ -62,27 +62,27 @@ impl SessionChange<'_> {
         change(&mut before.clone())?;
         confirm_change(env, self.confirm, question, &digest_of(&before.checks))?;
         let folder = GuardedFolder::create_state(&project.root)?;
-        let ((said, session), _lock) =
+        let ((answer, session), _lock) =
             state::update(&folder, &id, Project::state_update(env), |session| {
                 let is_same = digest_of(&session.checks) == digest_of(&before.checks);
-                let said = if is_same {
+                let answer = if is_same {
                     change(session)
                 } else {
                     Err(changed_meanwhile())
                 };
-                let write = if said.is_ok() {
+                let write = if answer.is_ok() {
                     EntryChange::Write
                 } else {
                     EntryChange::Keep
                 };
-                ((said, session.clone()), write)
+                ((answer, session.clone()), write)
             })?;
-        let said = said?;
+        let answer = answer?;
         log_decision(
             &folder,
             &log_entry::checks_entry(id.as_str(), &session, "cli", env.now),
         );
-        writeln!(anstream::stdout(), "{id}  {said}")?;
+        writeln!(anstream::stdout(), "{id}  {answer}")?;
         Ok(())
     }
 }

@@ -1,4 +1,4 @@
-//! All facts for the checks, as plain data.
+//! `Facts`: everything that the checks look at, as plain data.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

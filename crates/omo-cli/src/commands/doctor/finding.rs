@@ -1,4 +1,4 @@
-//! Result of a check.
+//! `Finding`: the result of a check.
 
 use serde::Serialize;
 
@@ -27,9 +27,7 @@ pub(super) struct Finding {
     pub name: &'static str,
     pub level: Level,
     pub found: String,
-    /// Consequence; `None` where all is well.
     pub why: Option<String>,
-    /// The one command or step that fixes the problem.
     pub fix: Option<String>,
 }
 

@@ -18,7 +18,6 @@ use super::facts::{Facts, SeenHooks};
 pub(super) struct Surroundings {
     variables: Vec<(std::ffi::OsString, std::ffi::OsString)>,
     pub home: Option<PathBuf>,
-    /// Folder of the client's own files, `~/.claude`.
     pub client_home: Option<PathBuf>,
     pub plugin_home: Option<PathBuf>,
 }

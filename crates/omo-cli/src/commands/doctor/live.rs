@@ -92,18 +92,18 @@ fn run_session(
         arguments: sandbox.arguments(),
     };
     let claude = claude.clone().with_limit(LIMIT / 2);
-    let said = claude
+    let session = claude
         .run_headless(headless, || cancel.should_continue())
         .map_err(|error| error.to_string())?;
-    if events::has_session_begun(&said.printed) {
-        return Ok(said.printed);
+    if events::has_session_begun(&session.printed) {
+        return Ok(session.printed);
     }
     Err(format!(
         "the session did not begin: {}",
-        if said.complaint.is_empty() {
+        if session.complaint.is_empty() {
             "it said nothing"
         } else {
-            &said.complaint
+            &session.complaint
         }
     ))
 }
@@ -117,10 +117,10 @@ fn managed_hooks(settings: &[Settings], event: &str) -> usize {
     {
         let hooks = settings.hooks();
         let ours = hooks.iter().filter(|hook| hook.event == event).count();
-        let all = settings
+        let commands = settings
             .get("/hooks")
             .map_or(0, |hooks| count_commands(hooks, event));
-        count += all.saturating_sub(ours);
+        count += commands.saturating_sub(ours);
     }
     count
 }

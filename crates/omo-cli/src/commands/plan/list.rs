@@ -207,7 +207,6 @@ pub(crate) fn ready_plans(env: &ProcessEnv, root: &Path) -> Result<Vec<String>, 
     Ok(ready.map(|line| line.path).collect())
 }
 
-/// A plan with its state; `None` for a file without a plan.
 fn plan_line(
     root: &Path,
     path: &str,

@@ -58,7 +58,7 @@ pub(super) fn write_page(
             Err(error) => problems.push(format!("run {}: {error}", sanitize(id, 60))),
         }
     }
-    let mut known = BTreeSet::new();
+    let mut seen = BTreeSet::new();
     for root in folders_of_repository(env)? {
         let found = Project::open(root.clone(), None).and_then(|project| {
             LastRun::find_all(env, &project).map(|found| (found, project.folder))
@@ -69,7 +69,7 @@ pub(super) fn write_page(
             Ok((found, folder)) => runs.extend(
                 found
                     .iter()
-                    .filter(|run| known.insert(ultrawork_page_name(run)))
+                    .filter(|run| seen.insert(ultrawork_page_name(run)))
                     .map(|run| {
                         ultrawork_summary(
                             run,

@@ -106,19 +106,19 @@ pub(crate) fn run(env: &ProcessEnv, options: &GcOptions) -> Result<(), CommandEr
         let _ = omo_git::snapshots::forget_snapshots(&context.state_home, id);
     }
     let pages = remove_pages(env, &removed)?;
-    let mut said = if removed.is_empty() && staying.is_empty() {
+    let mut lines = if removed.is_empty() && staying.is_empty() {
         vec![format!("No run ended more than {} days ago.", options.days)]
     } else if removed.is_empty() {
         vec!["No run was removed.".to_owned()]
     } else {
         vec![format!("removed: {}", removed.join(", "))]
     };
-    said.extend(pages_line(pages));
+    lines.extend(pages_line(pages));
     if !staying.is_empty() {
-        said.append(&mut staying);
-        said.push("Remove them with that work: omo run gc --discard-kept-work".to_owned());
+        lines.append(&mut staying);
+        lines.push("Remove them with that work: omo run gc --discard-kept-work".to_owned());
     }
-    output::print_block(&said.join("\n"))
+    output::print_block(&lines.join("\n"))
 }
 
 fn pages_line(count: usize) -> Option<String> {

@@ -31,12 +31,12 @@ pub(crate) fn run(env: &ProcessEnv, options: &RunLogsOptions) -> Result<(), Comm
     let context = CommandContext::find(env)?;
     let (run, state) = context.find_run(options.run.run.as_deref(), EndedRuns::Included)?;
     let engine = context.engine_without_files(&run, &state)?;
-    let said = read_worker_log(&engine, &state, &options.worker)?.map_err(|why| {
+    let log = read_worker_log(&engine, &state, &options.worker)?.map_err(|why| {
         let message = format!(
             "the launcher's command `logs` fails: {}",
             sanitize(&why, 300)
         );
         CommandError::io(message, "run it yourself to see why")
     });
-    output::print_log(&said?)
+    output::print_log(&log?)
 }

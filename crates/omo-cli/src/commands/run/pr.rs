@@ -87,12 +87,12 @@ pub(crate) fn run(env: &ProcessEnv, options: &PrOptions) -> Result<(), CommandEr
     )?;
     let branch = format!("omo/{}", run.id());
     let target = own_branch(&repository)?;
-    let there: BTreeMap<String, String> = remote
+    let remote_branches: BTreeMap<String, String> = remote
         .branches("")
         .map_err(|error| remote_error(&error))?
         .into_iter()
         .collect();
-    match there.get(&branch) {
+    match remote_branches.get(&branch) {
         None => remote
             .push_all(&[(&head, &branch)])
             .map_err(|error| remote_error(&error))?,
@@ -114,11 +114,11 @@ pub(crate) fn run(env: &ProcessEnv, options: &PrOptions) -> Result<(), CommandEr
         branch: &branch,
         target: target
             .as_deref()
-            .filter(|target| there.contains_key(*target)),
+            .filter(|target| remote_branches.contains_key(*target)),
         title: &title(&state),
         body: &body(&state, &report),
     };
-    let said = service.open(root, &request)?;
+    let address = service.open(root, &request)?;
     let others = read_checkout(&state)
         .map(|checkout| checkout.other_uncommitted)
         .unwrap_or_default();
@@ -126,7 +126,7 @@ pub(crate) fn run(env: &ProcessEnv, options: &PrOptions) -> Result<(), CommandEr
         &list_some(others.iter().map(String::as_str), MAX_NAMED),
         600,
     );
-    let left = if others.is_empty() {
+    let note = if others.is_empty() {
         String::new()
     } else {
         format!("\nNot in it, since it is not committed: {names}")
@@ -134,7 +134,7 @@ pub(crate) fn run(env: &ProcessEnv, options: &PrOptions) -> Result<(), CommandEr
     let remote = &options.remote;
     Ok(writeln!(
         anstream::stdout(),
-        "{said}\nIts branch is {branch} at {remote}; none of yours was moved.{left}"
+        "{address}\nIts branch is {branch} at {remote}; none of yours was moved.{note}"
     )?)
 }
 
@@ -165,13 +165,13 @@ fn require_end(run: &Run, state: &RunState) -> Result<(), CommandError> {
 }
 
 fn require_committed(state: &RunState) -> Result<(), CommandError> {
-    let left = read_checkout(state)
+    let uncommitted = read_checkout(state)
         .map(|checkout| checkout.uncommitted)
         .unwrap_or_default();
-    if left.is_empty() {
+    if uncommitted.is_empty() {
         return Ok(());
     }
-    let names = list_some(left.iter().map(String::as_str), MAX_NAMED);
+    let names = list_some(uncommitted.iter().map(String::as_str), MAX_NAMED);
     let message = format!(
         "work of the run is not committed: {}",
         sanitize(&names, 600)

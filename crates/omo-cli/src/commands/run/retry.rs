@@ -35,14 +35,13 @@ pub(crate) struct RetryOptions {
 
 pub(crate) fn run(env: &ProcessEnv, options: &RetryOptions) -> Result<(), CommandError> {
     let state = reopen(&CommandContext::find(env)?, &options.task, options.passed)?;
-    let said = reopened_line(&state, &options.task.id);
+    let line = reopened_line(&state, &options.task.id);
     Ok(writeln!(
         anstream::stdout(),
-        "{said} `omo agent next` says what comes next."
+        "{line} `omo agent next` says what comes next."
     )?)
 }
 
-/// The reopened work; for a review, the judgement alone.
 pub(crate) fn reopened_line(state: &RunState, id: &str) -> String {
     let is_review = state.plan.task(id).is_some_and(Task::is_verification);
     let again = if is_review {

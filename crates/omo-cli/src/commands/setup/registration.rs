@@ -30,7 +30,6 @@ pub(super) struct InstalledEntry {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum RegistrationStep {
-    /// `claude plugin marketplace add`.
     Add,
     Install,
     Update,
@@ -39,7 +38,6 @@ pub(super) enum RegistrationStep {
     Remove,
 }
 
-/// Registration of the plugin staged, or about to be, in `place`.
 pub(super) fn read_registration(
     claude: &ClaudeClient,
     place: &Path,

@@ -17,7 +17,6 @@ use crate::error::CommandError;
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum StatusLineRemoval {
     Removed,
-    /// Left to its user, with the reason.
     ByHand(String),
 }
 

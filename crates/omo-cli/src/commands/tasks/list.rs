@@ -100,14 +100,14 @@ fn task_list_line(folder: &TaskListFolder) -> Result<TaskListLine, TaskListError
         .iter()
         .filter(|task| task.id != VERIFY_TASK_ID && task.status == TaskFileStatus::Resolved)
         .count();
-    let all = tasks.ids.iter().filter(|id| *id != VERIFY_TASK_ID).count();
+    let total = tasks.ids.iter().filter(|id| *id != VERIFY_TASK_ID).count();
     // The folder names the session: the file may have been copied.
     Ok(TaskListLine {
         session_id: folder.id().to_string(),
         phase,
         goal,
         resolved,
-        tasks: all,
+        tasks: total,
         updated_at,
     })
 }

@@ -12,7 +12,6 @@ use crate::error::CommandError;
 use crate::last_run::{LastRun, changed_files};
 use crate::repository_sessions::find_project;
 
-/// Prints the end of the last run; succeeds only if verified on the present files.
 pub(super) fn print_last(
     env: &ProcessEnv,
     session: Option<&str>,
@@ -23,14 +22,14 @@ pub(super) fn print_last(
     let changed = changed_files(env, &project, &last.id, &last.session);
     let (id, session) = (&last.id, &last.session);
     let verdict = session.verdict.as_ref();
-    let said = run_ended(session, allowed_blocks(session, env.client_block_cap));
+    let ended = run_ended(session, allowed_blocks(session, env.client_block_cap));
     let is_proved = verdict.is_some_and(|verdict| verdict.kind == VerdictKind::Verified);
     let state = if session.ulw.paused.is_some() {
         "paused"
     } else {
         "on"
     };
-    let text = said.unwrap_or_else(|| {
+    let text = ended.unwrap_or_else(|| {
         format!(
             "[omo] NOT PROVED: the run has not ended, it is {state}\n`claude --resume {id}` goes on with it"
         )

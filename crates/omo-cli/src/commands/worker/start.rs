@@ -46,14 +46,14 @@ pub(super) fn run(options: &WorkerStartOptions) -> Result<(), CommandError> {
     let log = jobs.complaints(&name)?;
     let folder = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("/"));
     detached::start_detached(&arguments(job, &place), &folder, log).map_err(|error| {
-        let said = jobs.take_complaints(&name);
-        let said = if said.is_empty() {
+        let complaints = jobs.take_complaints(&name);
+        let complaints = if complaints.is_empty() {
             String::new()
         } else {
-            format!(": {said}")
+            format!(": {complaints}")
         };
         CommandError::io(
-            format!("the worker could not be started: {error}{said}"),
+            format!("the worker could not be started: {error}{complaints}"),
             "try it without `start`",
         )
     })?;

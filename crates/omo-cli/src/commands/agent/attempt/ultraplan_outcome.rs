@@ -23,49 +23,50 @@ pub(crate) fn print_outcome(
     prints_next: bool,
 ) -> Result<(), CommandError> {
     let (id, state) = (&judged.task.id, &judged.state);
-    let mut said: Vec<String> = judged
+    let mut lines: Vec<String> = judged
         .outcomes
         .iter()
         .flat_map(|(check, outcome)| task_lines::check_lines(check, outcome))
         .collect();
-    said.extend(failure_reason(judged));
-    said.extend(
+    lines.extend(failure_reason(judged));
+    lines.extend(
         judged
             .events
             .iter()
             .filter_map(|event| task_lines::task_event_line(&state.plan, event)),
     );
-    let known = state.tasks.get(id);
-    if known
-        .is_some_and(|known| known.status == TaskStatus::Passed && !known.already_green.is_empty())
-    {
-        said.push(
+    let task_state = state.tasks.get(id);
+    if task_state.is_some_and(|task_state| {
+        task_state.status == TaskStatus::Passed && !task_state.already_green.is_empty()
+    }) {
+        lines.push(
             "WARNING: a check of it was green before the work began, and proves nothing about it"
                 .to_owned(),
         );
     }
-    let end = known.and_then(|known| known.last_end.as_ref());
-    said.extend(
+    let end = task_state.and_then(|task_state| task_state.last_end.as_ref());
+    lines.extend(
         end.and_then(|end| commit_place(state, end))
             .map(|place| format!("NOTE: {place}")),
     );
-    said.extend(
-        known
+    lines.extend(
+        task_state
             .into_iter()
             .flat_map(judged_with)
             .map(|line| format!("NOTE: {line}")),
     );
     match task_counterfactual::weakness(state, &judged.task) {
-        Some(weakness) => said.push(format!("WARNING: {weakness}")),
-        None if known.is_some_and(|known| known.status == TaskStatus::Passed) => {
+        Some(weakness) => lines.push(format!("WARNING: {weakness}")),
+        None if task_state.is_some_and(|task_state| task_state.status == TaskStatus::Passed) => {
             let words = end.and_then(|end| task_counterfactual::describe(&end.without_work));
-            said.extend(words.map(|words| format!("Without the work: {words}")));
+            lines.extend(words.map(|words| format!("Without the work: {words}")));
         }
         None => {}
     }
     let mut outside = end.map(|end| end.out_of_scope.clone()).unwrap_or_default();
     // Files that were left alone are named beside the ones taken back.
-    outside.retain(|file| known.is_none_or(|known| !known.left_alone.contains(file)));
+    outside
+        .retain(|file| task_state.is_none_or(|task_state| !task_state.left_alone.contains(file)));
     if !outside.is_empty() {
         let is_in_none = end.is_none_or(|end| end.foreign_commits.is_empty());
         let in_commit = if is_in_none {
@@ -73,23 +74,23 @@ pub(crate) fn print_outcome(
         } else {
             ""
         };
-        said.push(format!(
+        lines.push(format!(
             "Outside of the task's files{in_commit}: {}",
             list_files(&outside)
         ));
     }
-    said.extend(super::changed_checks_line(judged).map(|line| format!("WARNING: {line}")));
+    lines.extend(super::changed_checks_line(judged).map(|line| format!("WARNING: {line}")));
     if let Some(why) = &judged.restore_error {
-        said.push(format!(
+        lines.push(format!(
             "Its changes could not be taken back yet: {}",
             sanitize(why, 300)
         ));
     }
     if !prints_next {
-        said.push(next_command_line(context));
+        lines.push(next_command_line(context));
     }
     let mut out = anstream::stdout().lock();
-    for line in said {
+    for line in lines {
         writeln!(out, "{line}")?;
     }
     Ok(())

@@ -118,7 +118,7 @@ pub(crate) fn run(env: &ProcessEnv, options: &TaskListCreateOptions) -> Result<(
         ));
     }
     let working_dir = current.to_string_lossy().into_owned();
-    let how = TaskListSettings {
+    let settings = TaskListSettings {
         max_workers: options.max_workers,
         max_iterations: options.max_iterations,
         plan_only: options.plan_only,
@@ -129,7 +129,7 @@ pub(crate) fn run(env: &ProcessEnv, options: &TaskListCreateOptions) -> Result<(
         session: id.to_string(),
         goal,
         working_dir,
-        options: how,
+        options: settings,
     };
     let locked = task_list_files::task_list_store()?.create(&id)?.lock()?;
     if locked.is_task_list() {

@@ -14,9 +14,9 @@ pub(super) fn gather_project_folder(
     surroundings: &Surroundings,
 ) -> ProjectFolderFacts {
     let folder = std::env::current_dir().ok();
-    let given = surroundings.text("CLAUDE_PROJECT_DIR").map(|text| {
-        let what = classify_project_dir(Path::new(&text));
-        (text, what)
+    let variable = surroundings.text("CLAUDE_PROJECT_DIR").map(|text| {
+        let kind = classify_project_dir(Path::new(&text));
+        (text, kind)
     });
     let root = env
         .project_dir
@@ -24,7 +24,7 @@ pub(super) fn gather_project_folder(
         .or_else(|| project_root::find_project(folder.as_deref()?));
     let unwritable = root.as_deref().and_then(unwritable_folder);
     ProjectFolderFacts {
-        project_dir_variable: given,
+        project_dir_variable: variable,
         folder,
         root,
         home: surroundings.home.clone(),

@@ -431,13 +431,13 @@ pub(super) fn hooks(facts: &Facts) -> Vec<Finding> {
         }
         counts.push(format!("{event} {times}"));
     }
-    let all = counts.join(", ");
+    let seen_counts = counts.join(", ");
     let mut problems = Vec::new();
     if !never.is_empty() {
         problems.push(Finding::new(
             NAME,
             Level::Bad,
-            format!("did not run: {} ({all})", never.join(", ")),
+            format!("did not run: {} ({seen_counts})", never.join(", ")),
             "what a hook does not see it cannot act on: ultrawork is not turned on, or not held",
             "fix the other rows, then: omo doctor --live",
         ));
@@ -446,7 +446,7 @@ pub(super) fn hooks(facts: &Facts) -> Vec<Finding> {
         problems.push(Finding::new(
             NAME,
             Level::Bad,
-            format!("ran more than once: {} ({all})", often.join(", ")),
+            format!("ran more than once: {} ({seen_counts})", often.join(", ")),
             "each prompt and each stop is answered several times, and counted so",
             "remove all but one of what the row `twice` names",
         ));

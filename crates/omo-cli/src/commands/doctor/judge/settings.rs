@@ -181,8 +181,8 @@ pub(super) fn block_cap(facts: &Facts) -> Vec<Finding> {
             settings.variable(VARIABLE)?,
         ))
     });
-    let all: Vec<(String, String)> = of_environment.chain(of_settings).collect();
-    let problems = all.iter().filter_map(|(place, value)| {
+    let values: Vec<(String, String)> = of_environment.chain(of_settings).collect();
+    let problems = values.iter().filter_map(|(place, value)| {
         let max = facts.max_blocks;
         let shown = omo_core::text::sanitize(value, 40);
         let why = match value.trim().parse::<u32>() {
@@ -206,7 +206,7 @@ pub(super) fn block_cap(facts: &Facts) -> Vec<Finding> {
         ))
     });
     or_good(problems.collect(), || {
-        let found = all.first().map_or_else(
+        let found = values.first().map_or_else(
             || "not set: the client's own, 8 without a tool call".to_owned(),
             |(_, value)| value.clone(),
         );

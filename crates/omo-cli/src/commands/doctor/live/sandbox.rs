@@ -76,10 +76,10 @@ impl Sandbox {
 
     /// Copies the client's list of plugins, and the place of a clone's built binaries. The plugins are read in place.
     fn take_over(&self, plugin_home: &Path, facts: &Facts) -> std::io::Result<()> {
-        let own = self.client_home().join("plugins");
-        fs::create_dir_all(own.join("data"))?;
+        let plugins = self.client_home().join("plugins");
+        fs::create_dir_all(plugins.join("data"))?;
         for name in ["installed_plugins.json", "known_marketplaces.json"] {
-            match fs::copy(plugin_home.join(name), own.join(name)) {
+            match fs::copy(plugin_home.join(name), plugins.join(name)) {
                 Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error),
                 _ => {}
             }
@@ -90,7 +90,7 @@ impl Sandbox {
             .filter_map(|carrier| carrier.built.as_ref())
         {
             if let Some(name) = built.data.file_name().filter(|_| built.data.is_dir()) {
-                platform::link(&built.data, &own.join("data").join(name))?;
+                platform::link(&built.data, &plugins.join("data").join(name))?;
             }
         }
         Ok(())
@@ -132,7 +132,7 @@ impl Sandbox {
         let inherited = omo_state::env::variables()
             .into_iter()
             .filter(|(name, _)| is_variable_kept(&name.to_string_lossy()));
-        let own = [
+        let added = [
             ("PATH", self.path.clone()),
             ("ANTHROPIC_BASE_URL", OsString::from(model)),
             ("ANTHROPIC_API_KEY", KEY.into()),
@@ -147,7 +147,7 @@ impl Sandbox {
         let temporary =
             ["TMPDIR", "TMP", "TEMP"].map(|name| (OsString::from(name), self.temporary().into()));
         inherited
-            .chain(own.map(|(name, value)| (name.into(), value)))
+            .chain(added.map(|(name, value)| (name.into(), value)))
             .chain(temporary)
             .collect()
     }

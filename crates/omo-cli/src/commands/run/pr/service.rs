@@ -151,16 +151,16 @@ impl Service {
                 stdout,
                 ..
             })) => {
-                let said = lossy_text(stdout);
-                let address = said
+                let output = lossy_text(stdout);
+                let address = output
                     .lines()
                     .rfind(|line| line.contains("://"))
                     .unwrap_or("the request is open");
                 return Ok(sanitize(address.trim(), 400));
             }
             Ok(ProcessEnd::Ended(ProcessOutput { stderr, .. })) => {
-                let said = lossy_text(stderr);
-                let last = said.lines().rfind(|line| !line.trim().is_empty());
+                let errors = lossy_text(stderr);
+                let last = errors.lines().rfind(|line| !line.trim().is_empty());
                 last.unwrap_or("it did not say why").to_owned()
             }
             Ok(ProcessEnd::TimedOut | ProcessEnd::Cancelled) => "it took too long".to_owned(),

@@ -70,7 +70,7 @@ impl SourceFile {
 
     pub(super) fn instruction(&self) -> String {
         let path = sanitize(&self.path, 300);
-        let known = self.dialect.map_or_else(String::new, |dialect| {
+        let offer = self.dialect.map_or_else(String::new, |dialect| {
             format!(
                 "omo can execute this file as it is, as a plan of {dialect}: tell the user that `/omo:execute {}` does, \
                  and go on only if they want a task list all the same.\n",
@@ -78,7 +78,7 @@ impl SourceFile {
             )
         });
         format!(
-            "{known}Read the file `{path}` whole before anything else. It is the plan, and you only bring it into the form \
+            "{offer}Read the file `{path}` whole before anything else. It is the plan, and you only bring it into the form \
              of a task list. Keep every task that it has, their order, what they depend on, the files that they name, and \
              every command in it, as they are written. Leave out nothing, merge nothing, and add no task of your own. A \
              command that shows that a task is done becomes a criterion. Where the file says less than a task needs, look \
