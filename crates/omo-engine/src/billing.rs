@@ -31,12 +31,7 @@ impl BillingFacts {
             has_key_helper,
             provider: PROVIDERS
                 .iter()
-                .find(|name| {
-                    let off = ["0", "false", "no", "off"];
-                    value(name).is_some_and(|value| {
-                        !off.contains(&value.trim().to_ascii_lowercase().as_str())
-                    })
-                })
+                .find(|name| value(name).is_some_and(|value| is_on(&value)))
                 .map(|name| (*name).to_owned()),
         }
     }
@@ -77,6 +72,11 @@ impl BillingFacts {
             }
         }
     }
+}
+
+fn is_on(value: &str) -> bool {
+    let off = ["0", "false", "no", "off"];
+    !off.contains(&value.trim().to_ascii_lowercase().as_str())
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

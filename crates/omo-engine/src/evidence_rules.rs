@@ -93,14 +93,16 @@ pub(crate) fn judges_earlier_work(state: &RunState, task: &Task, check: &TaskChe
         return false;
     }
     let mut others = state.plan.tasks.iter().filter(|other| other.id != task.id);
-    others.any(|other| {
-        ((matches!(&other.proved_by, Some(ProofSource::Task(judge)) if *judge == task.id))
-            || is_checkpoint && other.section == task.section)
-            && state
-                .tasks
-                .get(&other.id)
-                .is_some_and(|task| task.attempts > 0)
-    }) || task.files.is_empty() && judges_others(task)
+    let judges_begun_work = others.any(|other| {
+        let is_proved_here =
+            matches!(&other.proved_by, Some(ProofSource::Task(judge)) if *judge == task.id);
+        let is_begun = state
+            .tasks
+            .get(&other.id)
+            .is_some_and(|other| other.attempts > 0);
+        is_begun && (is_proved_here || is_checkpoint && other.section == task.section)
+    });
+    judges_begun_work || task.files.is_empty() && judges_others(task)
 }
 
 pub(crate) fn describe_proof(state: &RunState, source: &ProofSource) -> String {
@@ -184,8 +186,9 @@ pub(crate) fn check_tasks_and_evidence(
         .filter(|task| review.is_none_or(|review| review.deps.contains(&task.id)))
     {
         // A task that no command proves the verifier only looks at, and it stays unproved.
-        let known = state.tasks.get(&task.id);
-        let is_done = known.is_some_and(|known| is_work_done(&state.plan.policy, known.status));
+        let task_state = state.tasks.get(&task.id);
+        let is_done = task_state
+            .is_some_and(|task_state| is_work_done(&state.plan.policy, task_state.status));
         if !is_done {
             let standing = state
                 .standing(&task.id)

@@ -433,14 +433,14 @@ impl RunState {
         let EventKind::TaskStarted { tree, .. } = what else {
             return;
         };
-        let Some(known) = self
+        let Some(task_state) = self
             .tasks
             .get_mut(id)
             .filter(|task| task.work_base.is_none())
         else {
             return;
         };
-        known.work_base = Some(WorkBase {
+        task_state.work_base = Some(WorkBase {
             tree: tree.clone(),
             since: event.ts,
         });

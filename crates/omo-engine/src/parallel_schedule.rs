@@ -74,7 +74,10 @@ pub fn next_action<'a>(state: &'a RunState, parallel: &'a ParallelState) -> Para
     if let Some(group) = open
         .iter()
         .filter(|group| view.can_merge(group))
-        .min_by_key(|group| view.state_of(group).map(|known| known.ended_seq))
+        .min_by_key(|group| {
+            view.state_of(group)
+                .map(|group_state| group_state.ended_seq)
+        })
     {
         return ParallelAction::Merge(group);
     }
@@ -217,10 +220,10 @@ impl<'a> View<'a> {
     }
 
     fn why_stuck(&self, group: &TaskGroup) -> Option<String> {
-        let known = self.state_of(group)?;
-        known.stuck_reason.clone().or_else(|| {
-            (known.idle_exits >= MAX_LOST_WORKERS).then(|| {
-                match known.reason.as_deref().unwrap_or_default() {
+        let group_state = self.state_of(group)?;
+        group_state.stuck_reason.clone().or_else(|| {
+            (group_state.idle_exits >= MAX_LOST_WORKERS).then(|| {
+                match group_state.reason.as_deref().unwrap_or_default() {
                     "" => "its clients end without beginning with a step".to_owned(),
                     last => format!(
                         "its clients end without beginning with a step; the last one: {last}"

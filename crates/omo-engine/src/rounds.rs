@@ -38,15 +38,15 @@ pub(crate) fn tasks_to_reopen(state: &RunState) -> Vec<(String, String)> {
 }
 
 fn reason_to_reopen(state: &RunState, task: &Task, red: &[(usize, String)]) -> Option<String> {
-    let known = state.tasks.get(&task.id)?;
-    match known.status {
+    let task_state = state.tasks.get(&task.id)?;
+    match task_state.status {
         // Another round proves no more.
         TaskStatus::Unverified
             if state.plan.policy.unproved_continues || !can_be_proved(&state.plan, task) =>
         {
             None
         }
-        TaskStatus::Failed | TaskStatus::Unverified => Some(failure_reason(known)),
+        TaskStatus::Failed | TaskStatus::Unverified => Some(failure_reason(task_state)),
         TaskStatus::Passed | TaskStatus::Claimed => {
             let own = red.iter().find(|(place, _)| {
                 state
@@ -134,10 +134,10 @@ fn red_checks(state: &RunState) -> Vec<(usize, String)> {
     .collect()
 }
 
-fn failure_reason(known: &TaskState) -> String {
+fn failure_reason(task_state: &TaskState) -> String {
     sanitize(
-        &known.reason.clone().unwrap_or_else(|| {
-            known
+        &task_state.reason.clone().unwrap_or_else(|| {
+            task_state
                 .last_end
                 .as_ref()
                 .map(|end| end.evidence.clone())

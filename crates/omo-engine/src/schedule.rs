@@ -254,10 +254,10 @@ fn due_judgment(state: &RunState) -> Option<QuestionKind> {
         .tasks
         .iter()
         .find(|task| {
-            let known = state.tasks.get(&task.id);
+            let task_state = state.tasks.get(&task.id);
             task.on_failure == OnFailure::Escalate
-                && known.is_some_and(|known| {
-                    known.status == TaskStatus::Failed && known.judgment.is_none()
+                && task_state.is_some_and(|task_state| {
+                    task_state.status == TaskStatus::Failed && task_state.judgment.is_none()
                 })
         })
         .map(|task| QuestionKind::Escalated {

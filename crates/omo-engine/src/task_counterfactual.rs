@@ -72,11 +72,15 @@ pub(crate) fn unproved_implementation(
 
 /// Weakness of a passed task: the test that has to fail without its work does not, or the result is unknown.
 pub fn weakness(state: &RunState, task: &Task) -> Option<String> {
-    let known = state
+    let task_state = state
         .tasks
         .get(&task.id)
         .filter(|task| task.status == TaskStatus::Passed)?;
-    weakest_answer(&state.plan, task, &known.last_end.as_ref()?.without_work)
+    weakest_answer(
+        &state.plan,
+        task,
+        &task_state.last_end.as_ref()?.without_work,
+    )
 }
 
 fn weakest_answer(plan: &Plan, task: &Task, answers: &[CheckCounterfactual]) -> Option<String> {

@@ -64,11 +64,12 @@ fn unfinished_word_in(text: &str) -> Option<&'static str> {
 fn word_positions<'a>(text: &'a str, word: &'a str) -> impl Iterator<Item = usize> + 'a {
     memchr::memmem::find_iter(text.as_bytes(), word).filter(move |at| {
         let (before, behind) = characters_around(text, *at, word.len());
-        ![before, behind]
-            .into_iter()
-            .flatten()
-            .any(|char| char.is_alphanumeric() || char == '_')
+        !before.is_some_and(is_part_of_word) && !behind.is_some_and(is_part_of_word)
     })
+}
+
+fn is_part_of_word(char: char) -> bool {
+    char.is_alphanumeric() || char == '_'
 }
 
 fn characters_around(text: &str, at: usize, length: usize) -> (Option<char>, Option<char>) {
@@ -98,9 +99,9 @@ fn is_code_name(text: &str, at: usize, length: usize) -> bool {
 fn comment_in(line: &str) -> Option<&str> {
     let starts = COMMENTS.into_iter().flat_map(|mark| {
         memchr::memmem::find_iter(line.as_bytes(), mark).filter(move |at| {
+            // Only behind a blank: neither an address (`https://…`) nor `*` between two numbers begins a comment.
             let before = characters_around(line, *at, 0).0;
             if mark == "* " {
-                // Only behind a blank: neither an address (`https://…`) nor `*` between two numbers begins a comment.
                 line.get(..*at)
                     .is_some_and(|before| before.trim().is_empty())
             } else {

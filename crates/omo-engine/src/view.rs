@@ -319,14 +319,14 @@ fn task_views(facts: &RunFacts<'_>) -> Vec<TaskView> {
 
 fn task_view(facts: &RunFacts<'_>, task: &Task, standing: &TaskStanding) -> TaskView {
     let (state, none) = (facts.state, TaskState::default());
-    let known = state.tasks.get(&task.id).unwrap_or(&none);
-    let end = known.last_end.clone().unwrap_or_default();
+    let task_state = state.tasks.get(&task.id).unwrap_or(&none);
+    let end = task_state.last_end.clone().unwrap_or_default();
     let blocked_by = match standing {
         TaskStanding::Blocked { by } => Some(by.clone()),
         TaskStanding::Is(_) => None,
     };
     // The reason of a skip or a pause is younger than the end of its last attempt.
-    let evidence = match (&blocked_by, &known.reason) {
+    let evidence = match (&blocked_by, &task_state.reason) {
         (Some(by), _) => format!("{by}, which it depends on, has not passed"),
         (None, Some(reason)) => reason.clone(),
         (None, None) => end.evidence,
@@ -334,11 +334,11 @@ fn task_view(facts: &RunFacts<'_>, task: &Task, standing: &TaskStanding) -> Task
     let already_green: Vec<String> = task
         .all_checks()
         .enumerate()
-        .filter(|(place, _)| known.already_green.contains(place))
+        .filter(|(place, _)| task_state.already_green.contains(place))
         .map(|(_, check)| check.command.clone())
         .collect();
-    let evidence_ids = if known.status.is_ended() {
-        known.evidence_ids.clone()
+    let evidence_ids = if task_state.status.is_ended() {
+        task_state.evidence_ids.clone()
     } else {
         Vec::new()
     };
@@ -351,11 +351,11 @@ fn task_view(facts: &RunFacts<'_>, task: &Task, standing: &TaskStanding) -> Task
         title: task.title.clone(),
         standing: view_standing(task, standing),
         blocked_by,
-        is_stale: known.is_stale,
-        attempts: known.attempts,
+        is_stale: task_state.is_stale,
+        attempts: task_state.attempts,
         history: Vec::new(),
         checks: own_checks(
-            known,
+            task_state,
             &already_green,
             &end.without_work,
             end.tree.as_deref(),
@@ -380,7 +380,7 @@ fn task_view(facts: &RunFacts<'_>, task: &Task, standing: &TaskStanding) -> Task
         is_verification: task.is_verification(),
         goal: task.body.clone(),
         needs: Vec::new(),
-        proved_by: proof_source(task, known),
+        proved_by: proof_source(task, task_state),
         commit: end
             .commit
             .as_deref()
@@ -391,7 +391,7 @@ fn task_view(facts: &RunFacts<'_>, task: &Task, standing: &TaskStanding) -> Task
             .get(&task.id)
             .cloned()
             .unwrap_or_default(),
-        running: known.running.as_ref().map(|running| RunningTask {
+        running: task_state.running.as_ref().map(|running| RunningTask {
             since: running.since,
             worker: worker_of(state, &task.id, running),
             gone: facts.found.gone.get(&task.id).copied(),
@@ -400,19 +400,19 @@ fn task_view(facts: &RunFacts<'_>, task: &Task, standing: &TaskStanding) -> Task
         is_next: *standing == TaskStanding::Is(TaskStatus::Held)
             || *standing == TaskStanding::Is(TaskStatus::Pending)
                 && task.deps.iter().all(|id| state.status_of(id).is_ended()),
-        updated_at: known.updated_at,
+        updated_at: task_state.updated_at,
     }
 }
 
 fn own_checks(
-    known: &TaskState,
+    task_state: &TaskState,
     already_green: &[String],
     without_work: &[CheckCounterfactual],
     tree: Option<&str>,
 ) -> Vec<CheckView> {
     // Where one check shows the work, others may be green without it, too: a build, or a lint.
     let is_shown = without_work.iter().any(|known| known.without.is_red());
-    known
+    task_state
         .checks
         .iter()
         .map(|(command, outcome)| {

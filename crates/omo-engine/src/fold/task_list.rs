@@ -246,11 +246,11 @@ impl RunState {
         let Some(verification) = self.plan.verification_task().map(|task| task.id.clone()) else {
             return;
         };
-        let known = self.tasks.get_mut(&verification);
-        if let Some(known) =
-            known.filter(|known| matches!(known.status, TaskStatus::Passed | TaskStatus::Failed))
-        {
-            reopen_task(known, "what it verified is done again");
+        let task_state = self.tasks.get_mut(&verification);
+        if let Some(task_state) = task_state.filter(|task_state| {
+            matches!(task_state.status, TaskStatus::Passed | TaskStatus::Failed)
+        }) {
+            reopen_task(task_state, "what it verified is done again");
         }
     }
 }

@@ -19,10 +19,10 @@ impl ParallelDriver<'_> {
         &self,
         state: &RunState,
         group: &TaskGroup,
-        known: &GroupState,
+        group_state: &GroupState,
     ) -> Result<Result<String, String>, DriveError> {
         let name = self.worker_name(&group.id)?;
-        let good = self.last_good_commit(state, group, &known.base)?;
+        let good = self.last_good_commit(state, group, &group_state.base)?;
         // Earlier work that was left out when its step was done again is in no branch of the session.
         let committed =
             passed_tasks(state, group).filter_map(|task| task.last_end.as_ref()?.commit.clone());
@@ -38,7 +38,7 @@ impl ParallelDriver<'_> {
             )));
         };
         let judged = judged_files(state, group);
-        let mut strays = changed_files(&self.repository, &known.base, &good)?;
+        let mut strays = changed_files(&self.repository, &group_state.base, &good)?;
         strays.retain(|file| {
             !judged.contains(file) && !ultraexecute_progress::is_progress_file(file)
         });
@@ -47,7 +47,7 @@ impl ParallelDriver<'_> {
         }
         // The client may have taken them out again, and done nothing else.
         let since = changed_files(&self.repository, &good, &tip)?;
-        let of_tip = changed_files(&self.repository, &known.base, &tip)?;
+        let of_tip = changed_files(&self.repository, &group_state.base, &tip)?;
         if since.iter().all(|file| !judged.contains(file))
             && of_tip.iter().all(|file| judged.contains(file))
         {
@@ -56,7 +56,7 @@ impl ParallelDriver<'_> {
         // Short: the way out stands behind it, and a display shows only a few lines.
         let (named, place) = (
             sanitize(&strays.join(", "), 80),
-            known.worktree.as_deref().unwrap_or_default(),
+            group_state.worktree.as_deref().unwrap_or_default(),
         );
         Ok(Err(format!(
             "no step of it was judged with what its branch changes in {named}; take that back there with a commit, in {}, \

@@ -16,13 +16,13 @@ pub(crate) fn last_passed_commit<'s>(
         .tasks
         .iter()
         .filter_map(|id| {
-            let known = state
+            let task_state = state
                 .tasks
                 .get(id)
                 .filter(|task| is_done(state, task.status))?;
             Some((
-                known.updated_at,
-                known.last_end.as_ref()?.commit.as_deref()?,
+                task_state.updated_at,
+                task_state.last_end.as_ref()?.commit.as_deref()?,
             ))
         })
         .max_by_key(|(at, _)| *at)

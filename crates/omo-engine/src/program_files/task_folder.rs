@@ -82,14 +82,14 @@ pub(crate) fn session_values_of_run(file: &TaskListFile) -> Value {
 
 /// `tasks/<id>.json` of a task, from its present text; `before` is `None` where the file is missing or unreadable.
 pub fn task_file(before: Option<TaskFile>, task: &Task, state: &RunState, run: &str) -> TaskFile {
-    let known = state.tasks.get(&task.id);
+    let task_state = state.tasks.get(&task.id);
     let mut file = before.unwrap_or_else(|| new_task_file(task, state));
     let standing = state
         .standing(&task.id)
         .unwrap_or(TaskStanding::Is(TaskStatus::Pending));
     file.id.clone_from(&task.id);
     file.status = task_status(&standing);
-    file.retry_count = known.map_or(0, |known| known.attempts.saturating_sub(1));
+    file.retry_count = task_state.map_or(0, |known| known.attempts.saturating_sub(1));
     if !task.is_verification() {
         file.set_dependencies(&task.deps);
     }
@@ -97,11 +97,11 @@ pub fn task_file(before: Option<TaskFile>, task: &Task, state: &RunState, run: &
         .evidence
         .iter()
         .filter(|piece| piece.get(EVIDENCE_RUN_MEMBER).and_then(Value::as_str) != Some(run));
-    let own = known
-        .map(|known| task_evidence(known, state, run))
+    let own = task_state
+        .map(|task_state| task_evidence(task_state, state, run))
         .unwrap_or_default();
     file.evidence = others.cloned().chain(own).collect();
-    if let Some(at) = known.and_then(|known| known.updated_at) {
+    if let Some(at) = task_state.and_then(|task_state| task_state.updated_at) {
         file.updated_at = at.to_string();
     }
     file
@@ -149,12 +149,12 @@ pub fn task_status(standing: &TaskStanding) -> TaskFileStatus {
     }
 }
 
-fn task_evidence(known: &TaskState, state: &RunState, run: &str) -> Vec<Value> {
-    let checks = known
+fn task_evidence(task_state: &TaskState, state: &RunState, run: &str) -> Vec<Value> {
+    let checks = task_state
         .checks
         .iter()
         .map(|(command, outcome)| evidence_value(None, command, outcome, run));
-    let named = known
+    let named = task_state
         .evidence_ids
         .iter()
         .filter_map(|id| state.evidence.iter().find(|evidence| evidence.id == *id));

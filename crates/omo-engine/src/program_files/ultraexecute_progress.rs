@@ -127,18 +127,20 @@ pub fn progress_file(state: &RunState, asked: RunScope) -> ProgressFile {
     }
 }
 
-fn progress_step(known: Option<&TaskState>, status: ReportedStatus) -> ProgressStep {
+fn progress_step(task_state: Option<&TaskState>, status: ReportedStatus) -> ProgressStep {
     let passed = status == ReportedStatus::Passed;
-    let end = known.and_then(|known| known.last_end.as_ref());
-    let why = known.and_then(|known| known.reason.as_ref());
+    let end = task_state.and_then(|task_state| task_state.last_end.as_ref());
+    let why = task_state.and_then(|task_state| task_state.reason.as_ref());
     let error = why
         .or(end.map(|end| &end.evidence))
         .filter(|_| !passed && status != ReportedStatus::Running);
     ProgressStep {
         status,
-        attempts: known.map_or(0, |known| known.attempts),
+        attempts: task_state.map_or(0, |known| known.attempts),
         error: error.map(|error| sanitize(error, ERROR_CHARS)),
-        completed_at: known.and_then(|known| known.updated_at).filter(|_| passed),
+        completed_at: task_state
+            .and_then(|task_state| task_state.updated_at)
+            .filter(|_| passed),
         commit: end.and_then(|end| end.commit.clone()).filter(|_| passed),
     }
 }

@@ -10,7 +10,7 @@ use crate::request::run_scope::RunScope;
 use crate::state::RunState;
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct RunSummary {
+pub struct UltraexecuteSummary {
     pub plan: String,
     /// `plan` or `session-spec`.
     pub plan_type: &'static str,
@@ -34,13 +34,13 @@ fn is_none(count: &usize) -> bool {
 
 #[derive(Serialize)]
 struct Block {
-    ultraexecute_summary: RunSummary,
+    ultraexecute_summary: UltraexecuteSummary,
 }
 
-pub(crate) fn run_summary(state: &RunState, asked: RunScope) -> RunSummary {
+pub(crate) fn run_summary(state: &RunState, asked: RunScope) -> UltraexecuteSummary {
     let reached = OutcomeSummary::for_run(state, asked.selection);
     let counts = reached.counts;
-    RunSummary {
+    UltraexecuteSummary {
         plan: state.plan.source.path.clone(),
         plan_type: state.plan.dialect.rules().file_type(),
         result: reached.outcome,

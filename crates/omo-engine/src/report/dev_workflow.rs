@@ -47,11 +47,11 @@ pub fn ended_tasks(state: &RunState) -> Vec<EndedTask> {
         .standings()
         .into_iter()
         .filter_map(|(task, standing)| {
-            let known = state.tasks.get(&task.id);
+            let task_state = state.tasks.get(&task.id);
             let (status, evidence) =
-                task_end(&standing, known, state.plan.policy.unproved_continues)?;
-            let files_written = known
-                .and_then(|known| known.last_end.as_ref())
+                task_end(&standing, task_state, state.plan.policy.unproved_continues)?;
+            let files_written = task_state
+                .and_then(|task_state| task_state.last_end.as_ref())
                 .map(|end| end.files.clone())
                 .unwrap_or_default();
             Some(EndedTask {
@@ -67,11 +67,11 @@ pub fn ended_tasks(state: &RunState) -> Vec<EndedTask> {
 
 fn task_end(
     standing: &TaskStanding,
-    known: Option<&TaskState>,
+    task_state: Option<&TaskState>,
     lets_be_unproved: bool,
 ) -> Option<(EndedStatus, String)> {
-    let evidence = known
-        .and_then(|known| known.last_end.as_ref())
+    let evidence = task_state
+        .and_then(|task_state| task_state.last_end.as_ref())
         .map(|end| end.evidence.clone())
         .unwrap_or_default();
     match standing {
@@ -86,8 +86,8 @@ fn task_end(
             Some((EndedStatus::Failed, evidence))
         }
         TaskStanding::Is(TaskStatus::Skipped) => {
-            let why = known
-                .and_then(|known| known.reason.clone())
+            let why = task_state
+                .and_then(|task_state| task_state.reason.clone())
                 .unwrap_or_default();
             Some((EndedStatus::Blocked, format!("skipped: {why}")))
         }

@@ -139,14 +139,14 @@ pub fn commit_place(state: &RunState, end: &AttemptEnd) -> Option<String> {
     })
 }
 
-fn task_findings(plan: &Plan, known: &TaskState) -> Vec<String> {
-    let mut lines = judged_with(known);
-    let outside = known.last_end.iter().flat_map(|end| &end.out_of_scope);
+fn task_findings(plan: &Plan, task_state: &TaskState) -> Vec<String> {
+    let mut lines = judged_with(task_state);
+    let outside = task_state.last_end.iter().flat_map(|end| &end.out_of_scope);
     let outside: Vec<&str> = outside
-        .filter(|file| !known.left_alone.contains(file))
+        .filter(|file| !task_state.left_alone.contains(file))
         .map(String::as_str)
         .collect();
-    if let Some(end) = known.last_end.as_ref().filter(|_| !outside.is_empty()) {
+    if let Some(end) = task_state.last_end.as_ref().filter(|_| !outside.is_empty()) {
         let files = list_some(outside, NAMED_FILES);
         let is_in_none = end.commit.is_some() && end.foreign_commits.is_empty();
         let in_commit = if is_in_none {
@@ -159,7 +159,7 @@ fn task_findings(plan: &Plan, known: &TaskState) -> Vec<String> {
             sanitize(&files, 400)
         ));
     }
-    let foreign = known
+    let foreign = task_state
         .last_end
         .iter()
         .flat_map(|end| &end.foreign_commits)
@@ -171,22 +171,22 @@ fn task_findings(plan: &Plan, known: &TaskState) -> Vec<String> {
             sanitize(&foreign, 200)
         ));
     }
-    if known.is_stale {
+    if task_state.is_stale {
         lines.push("the plan says something else about it since it was done".to_owned());
     }
-    if known.is_to_restore {
+    if task_state.is_to_restore {
         lines.push(
             "its changes are taken back before anything else is begun in its work tree".to_owned(),
         );
     }
-    if !known.not_restored.is_empty() {
+    if !task_state.not_restored.is_empty() {
         lines.push(format!(
             "could not be taken back: {}",
-            sanitize(&known.not_restored.join("; "), 400)
+            sanitize(&task_state.not_restored.join("; "), 400)
         ));
     }
-    lines.extend(taken_back::left_alone(plan, &known.left_alone));
-    let command = known
+    lines.extend(taken_back::left_alone(plan, &task_state.left_alone));
+    let command = task_state
         .taken_back
         .as_deref()
         .and_then(taken_back::restore_command);

@@ -7,12 +7,12 @@ use crate::state::{RunState, TaskState, TaskStatus};
 const NAMED_FILES: usize = 8;
 
 /// Changes by hooks in a task's commits, ignored files, and files that may steer its checks.
-pub fn judged_with(known: &TaskState) -> Vec<String> {
+pub fn judged_with(task_state: &TaskState) -> Vec<String> {
     let is_judged = matches!(
-        known.status,
+        task_state.status,
         TaskStatus::Passed | TaskStatus::Claimed | TaskStatus::Unverified
     );
-    let Some(end) = known.last_end.as_ref().filter(|_| is_judged) else {
+    let Some(end) = task_state.last_end.as_ref().filter(|_| is_judged) else {
         return Vec::new();
     };
     let hooks = end.hook_changes.as_ref().map(|changes| {

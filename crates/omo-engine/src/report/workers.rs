@@ -108,7 +108,7 @@ pub fn worker_warnings(state: &RunState) -> Vec<String> {
     lost.chain(strays).collect()
 }
 
-fn row(state: &RunState, group: &TaskGroup, known: Option<&GroupState>) -> [String; 6] {
+fn row(state: &RunState, group: &TaskGroup, group_state: Option<&GroupState>) -> [String; 6] {
     let none = || "—".to_owned();
     let title = sanitize(&group.title, 60);
     let titled = if title.is_empty() {
@@ -116,15 +116,15 @@ fn row(state: &RunState, group: &TaskGroup, known: Option<&GroupState>) -> [Stri
     } else {
         format!("{}: {title}", worker_name(&group.id))
     };
-    let cost = known
-        .map(|known| known.cost_micros)
+    let cost = group_state
+        .map(|group_state| group_state.cost_micros)
         .filter(|cost| *cost > 0);
     [
         (group.wave + 1).to_string(),
         cell(&titled, 80),
         cell(&group.tasks.join(", "), 60),
-        status_word(state, group, known).to_owned(),
-        known.map_or_else(none, |known| cell(&known.branch, 80)),
+        status_word(state, group, group_state).to_owned(),
+        group_state.map_or_else(none, |known| cell(&known.branch, 80)),
         cost.map_or_else(none, format_dollars),
     ]
 }
@@ -243,27 +243,27 @@ fn elsewhere_line(parallel: &ParallelState) -> Option<String> {
     (!folders.is_empty()).then(|| format!("{} {text} `{update}`", sanitize(&folders, 300)))
 }
 
-fn worker_notes(id: &str, known: &GroupState) -> Vec<String> {
+fn worker_notes(id: &str, group_state: &GroupState) -> Vec<String> {
     let mut lines = Vec::new();
-    let why = known.reason.as_deref().map(|why| sanitize(why, 300));
-    match (known.status, why) {
+    let why = group_state.reason.as_deref().map(|why| sanitize(why, 300));
+    match (group_state.status, why) {
         (GroupStatus::InConflict, Some(files)) => {
             lines.push(format!("conflicts with what was merged before: {files}"));
         }
         (GroupStatus::Failed, Some(why)) => lines.push(why),
         _ => {}
     }
-    if let Some(why) = &known.stuck_reason {
+    if let Some(why) = &group_state.stuck_reason {
         lines.push(format!(
             "it could not go on by itself: {}",
             sanitize(why, 300)
         ));
     }
-    if let Some(why) = &known.leftover_reason {
+    if let Some(why) = &group_state.leftover_reason {
         lines.push(format!("something of it is left: {}", sanitize(why, 300)));
     }
-    if let Some(kept) = &known.rescue_ref {
-        let what = match known.status {
+    if let Some(kept) = &group_state.rescue_ref {
+        let what = match group_state.status {
             GroupStatus::Merged => {
                 "beside what was merged it has left work that is in no branch of yours"
             }
@@ -273,10 +273,14 @@ fn worker_notes(id: &str, known: &GroupState) -> Vec<String> {
             "{what}; to have it: {}",
             recovery_command(id, kept)
         ));
-    } else if let Some(tree) = known.worktree.as_ref().filter(|_| known.status.is_ended()) {
+    } else if let Some(tree) = group_state
+        .worktree
+        .as_ref()
+        .filter(|_| group_state.status.is_ended())
+    {
         lines.push(format!("its work is in {}", sanitize(tree, 200)));
     }
-    lines.extend(known.copied.as_ref().map(ToString::to_string));
+    lines.extend(group_state.copied.as_ref().map(ToString::to_string));
     lines
 }
 

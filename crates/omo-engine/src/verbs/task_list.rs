@@ -134,9 +134,10 @@ pub fn give_verdict(
     // A verification begins when every task is done: one that is not came later.
     if verdict.reopen.is_empty()
         && !state.plan.tasks.iter().any(|task| {
-            let known = state.tasks.get(&task.id);
-            known
-                .is_some_and(|known| matches!(known.status, TaskStatus::Pending | TaskStatus::Held))
+            let task_state = state.tasks.get(&task.id);
+            task_state.is_some_and(|task_state| {
+                matches!(task_state.status, TaskStatus::Pending | TaskStatus::Held)
+            })
         })
     {
         return Err(VerbRefusal::new(

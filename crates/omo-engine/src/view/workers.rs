@@ -28,7 +28,7 @@ fn worker_view(
     group: &TaskGroup,
     now: Timestamp,
 ) -> WorkerView {
-    let known = parallel.groups.get(&group.id);
+    let group_state = parallel.groups.get(&group.id);
     let tasks: Vec<(&String, &TaskState)> = group
         .tasks
         .iter()
@@ -61,19 +61,19 @@ fn worker_view(
         wave: group.wave + 1,
         tasks: group.tasks.clone(),
         status: if state.phase == RunPhase::Executing {
-            worker_status(state, parallel, group, known, now)
+            worker_status(state, parallel, group, group_state, now)
         } else {
-            ended_word(state, group, known).to_owned()
+            ended_word(state, group, group_state).to_owned()
         },
-        need: known
-            .and_then(|known| known.stuck_reason.as_deref())
+        need: group_state
+            .and_then(|group_state| group_state.stuck_reason.as_deref())
             .map(|why| sanitize(why, 300))
             .unwrap_or_default(),
         at,
         check: check.unwrap_or_default(),
         time: since.unwrap_or_default(),
-        cost_micros: known.map_or(0, |known| known.cost_micros),
-        is_success: known.and_then(|known| match known.status {
+        cost_micros: group_state.map_or(0, |known| known.cost_micros),
+        is_success: group_state.and_then(|group_state| match group_state.status {
             GroupStatus::Done | GroupStatus::Merged => Some(true),
             GroupStatus::Failed | GroupStatus::InConflict => Some(false),
             GroupStatus::Ready | GroupStatus::Running => None,

@@ -176,15 +176,15 @@ impl Engine<'_> {
         id: &str,
     ) -> Result<(Option<EventKind>, RunState), EngineError> {
         let state = self.run.state()?;
-        let Some(known) = state.tasks.get(id).filter(|task| task.is_to_restore) else {
+        let Some(task_state) = state.tasks.get(id).filter(|task| task.is_to_restore) else {
             return Ok((None, state));
         };
-        let before = known
+        let before = task_state
             .baseline
             .as_ref()
             .and_then(|ground| ground.snapshot.as_deref())
             .and_then(parse_kept);
-        let after = known
+        let after = task_state
             .last_end
             .as_ref()
             .and_then(|end| end.snapshot.as_deref())
@@ -197,7 +197,7 @@ impl Engine<'_> {
             let before = before.ok_or_else(|| {
                 EngineError::Restore(RestoreError::SnapshotGone("what was kept".to_owned()))
             })?;
-            self.take_back(&state, id, known, &before, &after)
+            self.take_back(&state, id, task_state, &before, &after)
         });
         let event = match taken_back {
             Ok(event) => event,
@@ -221,21 +221,23 @@ impl Engine<'_> {
         &self,
         state: &RunState,
         id: &str,
-        known: &TaskState,
+        task_state: &TaskState,
         before: &SnapshotId,
         after: &SnapshotId,
     ) -> Result<EventKind, EngineError> {
         let task = state.plan.task(id);
-        let since = known.baseline.as_ref().and_then(|ground| ground.since);
+        let since = task_state.baseline.as_ref().and_then(|ground| ground.since);
         let own = task.map(|task| OwnFiles::new(state, task, since));
-        let committed = self.committed_meanwhile(known);
+        let committed = self.committed_meanwhile(task_state);
         let is_own = |path: &str| {
             own.as_ref().is_some_and(|own| own.covers(path)) && !committed.contains(path)
         };
         let own = (self.work_tree.root() == self.root).then_some(OwnProjectPaths(&is_own));
         let name = self
-            .kept_name(state, id, &format!("-attempt-{}", known.attempts))
-            .ok_or_else(|| RestoreError::Unnamed(format!("attempt {} at {id}", known.attempts)))?;
+            .kept_name(state, id, &format!("-attempt-{}", task_state.attempts))
+            .ok_or_else(|| {
+                RestoreError::Unnamed(format!("attempt {} at {id}", task_state.attempts))
+            })?;
         let kept = self.with_snapshots(state, |snapshots| {
             snapshots.keep_difference(before, after, own, &name)
         })?;

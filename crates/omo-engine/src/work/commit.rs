@@ -222,11 +222,11 @@ impl Engine<'_> {
             *branch != now && repository.commit_of(branch).is_ok_and(|tip| tip.is_some())
         });
         let (mut missing, mut amended) = (Vec::new(), None);
-        for (task, known) in &state.tasks {
-            let Some(end) = known
+        for (task, task_state) in &state.tasks {
+            let Some(end) = task_state
                 .last_end
                 .as_ref()
-                .filter(|_| is_done(state, known.status))
+                .filter(|_| is_done(state, task_state.status))
             else {
                 continue;
             };
@@ -315,11 +315,11 @@ fn branch_name(head: &CheckoutHead) -> &str {
 }
 
 fn attempt_ticket(state: &RunState, task: &Task) -> Option<String> {
-    let known = state.tasks.get(&task.id)?;
-    let attempt = known
+    let task_state = state.tasks.get(&task.id)?;
+    let attempt = task_state
         .running
         .as_ref()
-        .or(known.uncommitted.as_ref().map(|known| &known.attempt))?;
+        .or(task_state.uncommitted.as_ref().map(|known| &known.attempt))?;
     Some(attempt.ticket.clone())
 }
 

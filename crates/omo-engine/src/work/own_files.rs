@@ -133,17 +133,17 @@ pub(super) fn concurrent_paths<'a>(
         .tasks
         .iter()
         .filter(|task| {
-            let known = state
+            let task_state = state
                 .tasks
                 .get(&task.id)
                 .filter(|_| !has_worktree && task.id != unit.id);
-            known.is_some_and(|known| {
-                let ended_since = known.last_end.is_some()
-                    && known
+            task_state.is_some_and(|task_state| {
+                let ended_since = task_state.last_end.is_some()
+                    && task_state
                         .updated_at
                         .zip(since)
                         .is_some_and(|(at, since)| at > since);
-                known.running.is_some() || ended_since
+                task_state.running.is_some() || ended_since
             })
         })
         .flat_map(|task| allowed_paths(unlisted, state, task))

@@ -246,11 +246,11 @@ impl Engine<'_> {
 
 /// The checks of a step that were green before its first attempt: one that is green now may be by its own work.
 fn known_green_checks(state: &RunState, task: &Task) -> Option<Vec<usize>> {
-    let known = state
+    let task_state = state
         .tasks
         .get(&task.id)
         .filter(|task| state.is_ultraplan() && task.baseline.is_some())?;
-    Some(known.already_green.clone())
+    Some(task_state.already_green.clone())
 }
 
 fn open_command(state: &RunState) -> String {
@@ -399,8 +399,8 @@ fn describe_earlier_work(text: &mut String, state: &RunState, task: &Task) {
             let _ = writeln!(text, "- From {id}: {note}");
         }
     }
-    let known = state.tasks.get(&task.id);
-    if known.is_some_and(|known| known.is_stale) {
+    let task_state = state.tasks.get(&task.id);
+    if task_state.is_some_and(|known| known.is_stale) {
         let _ = writeln!(
             text,
             "- It was done before the plan was edited; what is there may be of the old text."
@@ -413,7 +413,7 @@ fn describe_earlier_work(text: &mut String, state: &RunState, task: &Task) {
             let _ = writeln!(text, "- The plan says how to try it now: {other}");
         }
     }
-    if let Some(why) = known.and_then(|known| known.reason.as_ref()) {
+    if let Some(why) = task_state.and_then(|task_state| task_state.reason.as_ref()) {
         let _ = writeln!(
             text,
             "- Begun again: {why}. Work of the attempt before may be in the files."

@@ -121,24 +121,24 @@ fn notes_of_finished_tasks(state: &RunState, task: &Task) -> Vec<String> {
 }
 
 fn last_attempt(state: &RunState, task: &Task) -> Vec<String> {
-    let known = state.tasks.get(&task.id);
+    let task_state = state.tasks.get(&task.id);
     let is_done = matches!(
         state.standing(&task.id),
         Some(TaskStanding::Is(
             TaskStatus::Passed | TaskStatus::Claimed | TaskStatus::Skipped
         )) | None
     );
-    let Some(known) = known.filter(|_| !is_done) else {
+    let Some(task_state) = task_state.filter(|_| !is_done) else {
         return Vec::new();
     };
-    let mut lines: Vec<String> = failure_reasons(known)
+    let mut lines: Vec<String> = failure_reasons(task_state)
         .iter()
         .map(|why| format!("- {}", sanitize(why, 300)))
         .collect();
-    if known.last_end.is_some() {
+    if task_state.last_end.is_some() {
         lines.push("- Its changes may still be in the files: look before you begin.".to_owned());
     }
-    let red = known
+    let red = task_state
         .checks
         .iter()
         .map(|(_, outcome)| outcome)

@@ -101,11 +101,11 @@ pub(super) struct Judged<'a> {
 pub(super) fn checked_commands(state: &RunState) -> Vec<Checked<'_>> {
     let mut rows = Vec::new();
     for task in &state.plan.tasks {
-        let Some(known) = state.tasks.get(&task.id) else {
+        let Some(task_state) = state.tasks.get(&task.id) else {
             continue;
         };
         for (place, check) in task.proving_checks().enumerate() {
-            let own = known
+            let own = task_state
                 .checks
                 .iter()
                 .find(|(command, _)| *command == check.command)
@@ -114,7 +114,7 @@ pub(super) fn checked_commands(state: &RunState) -> Vec<Checked<'_>> {
                 task: &task.id,
                 command: &check.command,
                 outcome: final_outcome(state, &check.command).or(own),
-                is_vacuous: known.already_green.contains(&place),
+                is_vacuous: task_state.already_green.contains(&place),
             });
         }
     }

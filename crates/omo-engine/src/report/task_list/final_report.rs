@@ -203,7 +203,7 @@ fn task_ids_where(state: &RunState, holds: impl Fn(&Task, &TaskState) -> bool) -
         state
             .tasks
             .get(&task.id)
-            .is_some_and(|known| holds(task, known))
+            .is_some_and(|task_state| holds(task, task_state))
     });
     tasks.map(|task| task.id.as_str()).collect()
 }
@@ -325,8 +325,8 @@ fn open_task_reason(row: &TaskView) -> String {
 fn list_issues(state: &RunState, a_task_failed: bool, columns: usize) -> Vec<String> {
     let mut issues = Vec::new();
     let verification = state.plan.verification_task();
-    let known = verification.and_then(|task| state.tasks.get(&task.id));
-    match known.map(|known| (known.status, known.last_end.as_ref())) {
+    let task_state = verification.and_then(|task| state.tasks.get(&task.id));
+    match task_state.map(|known| (known.status, known.last_end.as_ref())) {
         None => issues.push("Verification was skipped".to_owned()),
         Some((TaskStatus::Failed | TaskStatus::Passed, Some(end))) => {
             match current_verdict(state) {

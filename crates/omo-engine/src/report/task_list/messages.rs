@@ -58,10 +58,11 @@ pub(super) fn task_names(ids: &[&str]) -> String {
 }
 
 pub(super) fn model_of<'a>(state: &'a RunState, task: &'a Task) -> &'a str {
-    let known = state.tasks.get(&task.id);
-    let begun = known.map_or(0, |known| known.attempts);
-    let is_to_come =
-        known.is_none_or(|known| matches!(known.status, TaskStatus::Pending | TaskStatus::Held));
+    let task_state = state.tasks.get(&task.id);
+    let begun = task_state.map_or(0, |known| known.attempts);
+    let is_to_come = task_state.is_none_or(|task_state| {
+        matches!(task_state.status, TaskStatus::Pending | TaskStatus::Held)
+    });
     let attempt = if is_to_come {
         begun.saturating_add(1)
     } else {

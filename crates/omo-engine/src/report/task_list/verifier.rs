@@ -97,7 +97,7 @@ fn task_lines(state: &RunState, row: &TaskView) -> Vec<String> {
     else {
         return Vec::new();
     };
-    let known = state.tasks.get(&row.id);
+    let task_state = state.tasks.get(&row.id);
     let mut lines = vec![format!(
         "- {}: {} ({})",
         row.id,
@@ -121,8 +121,8 @@ fn task_lines(state: &RunState, row: &TaskView) -> Vec<String> {
             .iter()
             .map(|text| format!("  - to judge: {}", sanitize(text, 200))),
     );
-    let ids = known
-        .map(|known| known.evidence_ids.as_slice())
+    let ids = task_state
+        .map(|task_state| task_state.evidence_ids.as_slice())
         .unwrap_or_default();
     let named = state
         .evidence

@@ -10,13 +10,13 @@ use crate::report::ultraplan::task_lines::task_heading;
 use crate::state::{RunState, TaskState, TaskStatus};
 
 pub fn brief(state: &RunState, task: &Task) -> String {
-    let known = state.tasks.get(&task.id);
+    let task_state = state.tasks.get(&task.id);
     let mut text = format!("{}\n\n", task_heading(&state.plan, task));
     let _ = writeln!(
         text,
         "Plan: {}, attempt {}.",
         state.plan.source.path,
-        attempt_words(known, task)
+        attempt_words(task_state, task)
     );
     if !state.plan.goal.is_empty() {
         let _ = writeln!(text, "Goal of the plan: {}", state.plan.goal);
@@ -31,19 +31,19 @@ pub fn brief(state: &RunState, task: &Task) -> String {
         describe_fence(&mut text, group);
     }
     test_first(&mut text, task);
-    describe_checks(&mut text, task, known);
+    describe_checks(&mut text, task, task_state);
     text.push_str(&on_failure(task));
     text.push_str(&checkpoint(state, task));
-    describe_earlier_work(&mut text, state, task, known);
+    describe_earlier_work(&mut text, state, task, task_state);
     text
 }
 
 /// Text such as `2 of 3`, of the attempts that count.
-fn attempt_words(known: Option<&TaskState>, task: &Task) -> String {
-    let begun = known.map_or(0, |known| {
+fn attempt_words(task_state: Option<&TaskState>, task: &Task) -> String {
+    let begun = task_state.map_or(0, |known| {
         known.attempts.saturating_sub(known.attempts_before)
     });
-    let is_running = known.is_some_and(|known| known.status == TaskStatus::Running);
+    let is_running = task_state.is_some_and(|task_state| task_state.status == TaskStatus::Running);
     let number = if is_running {
         begun
     } else {

@@ -84,9 +84,9 @@ fn results(state: &RunState, reached: &OutcomeSummary) -> String {
 }
 
 fn result_row(state: &RunState, id: &str, status: ReportedStatus) -> [String; 5] {
-    let known = state.tasks.get(id);
-    let commit = known
-        .and_then(|known| known.last_end.as_ref())
+    let task_state = state.tasks.get(id);
+    let commit = task_state
+        .and_then(|task_state| task_state.last_end.as_ref())
         .and_then(|end| end.commit.as_deref());
     let commit = commit.filter(|_| status == ReportedStatus::Passed);
     [
@@ -96,7 +96,7 @@ fn result_row(state: &RunState, id: &str, status: ReportedStatus) -> [String; 5]
             TITLE_CHARS,
         ),
         status_word(status).to_owned(),
-        known.map_or(0, |known| known.attempts).to_string(),
+        task_state.map_or(0, |known| known.attempts).to_string(),
         commit.map_or_else(|| "—".to_owned(), |commit| cell(short_commit(commit), 12)),
     ]
 }
@@ -170,9 +170,9 @@ fn failure(state: &RunState, reached: &OutcomeSummary) -> String {
     else {
         return String::new();
     };
-    let known = state.tasks.get(&task.id);
-    let evidence = known
-        .and_then(|known| known.last_end.as_ref())
+    let task_state = state.tasks.get(&task.id);
+    let evidence = task_state
+        .and_then(|task_state| task_state.last_end.as_ref())
         .map(|end| sanitize(&end.evidence, 500));
     let mut text = format!("### Failure Details\n\n{}\n", task_title(task));
     let _ = writeln!(text, "- On failure: {}", on_failure_word(task.on_failure));
@@ -180,10 +180,10 @@ fn failure(state: &RunState, reached: &OutcomeSummary) -> String {
     let _ = writeln!(
         text,
         "- Attempts: {}\n",
-        known.map_or(0, |known| known.attempts)
+        task_state.map_or(0, |known| known.attempts)
     );
-    let red = known.and_then(|known| {
-        known
+    let red = task_state.and_then(|task_state| {
+        task_state
             .checks
             .iter()
             .rev()
