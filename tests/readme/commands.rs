@@ -32,7 +32,8 @@ fn code(page: &str) -> Vec<String> {
     let spans = outside_of_blocks(page);
     let spans = spans
         .lines()
-        .flat_map(|line| line.split('`').skip(1).step_by(2).map(str::to_owned));
+        .flat_map(|line| line.split('`').skip(1).step_by(2))
+        .map(|code| code.split(" && ").next().unwrap().to_owned());
     let lines = fenced(page, "sh")
         .into_iter()
         .chain(fenced(page, "text"))
@@ -70,6 +71,8 @@ fn every_command_of_omo_is_one_that_the_parser_takes() {
             .filter(|code| code.starts_with("omo "))
         {
             let words = shlex::split(typed).unwrap_or_else(|| panic!("{name}: `{typed}`"));
+            // What stands behind `…` is not all of it.
+            let words = words.into_iter().take_while(|word| word != "…");
             count += 1;
             if let Err(error) = omo_cli::command().try_get_matches_from(words) {
                 // A command may be named without what it wants to know.

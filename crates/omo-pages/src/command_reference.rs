@@ -2,55 +2,106 @@
 
 use clap::{Arg, Command};
 
-use crate::reference::table;
+/// Commands with the same option before it stands once, at the top.
+const SHARED_BY: usize = 4;
 
-/// A section for each command that `--help` lists, with its options, examples and notes.
+struct Section<'a> {
+    level: usize,
+    name: String,
+    command: &'a Command,
+}
+
+/// A section for each command that `--help` lists, with its options, examples and notes. Options of many commands
+/// have a section of their own.
 pub(crate) fn commands() -> String {
     let mut root = omo_cli::command().disable_help_subcommand(true);
     root.build();
     let mut sections = Vec::new();
-    for command in listed(&root) {
-        add_sections(command, "omo", 2, &mut sections);
-    }
-    sections.join("\n\n")
+    collect_below(&root, "omo", 2, &mut sections);
+    let shared = shared_options(&sections);
+    let first = format!("## Options of several commands\n\n{}", shared.join("\n"));
+    let others = sections.iter().map(|section| render(section, &shared));
+    [first]
+        .into_iter()
+        .chain(others)
+        .collect::<Vec<_>>()
+        .join("\n\n")
 }
 
-fn listed(command: &Command) -> impl Iterator<Item = &Command> {
-    command
+fn collect_below<'a>(
+    command: &'a Command,
+    above: &str,
+    level: usize,
+    sections: &mut Vec<Section<'a>>,
+) {
+    for command in command
         .get_subcommands()
         .filter(|below| !below.is_hide_set())
-}
-
-fn add_sections(command: &Command, above: &str, level: usize, sections: &mut Vec<String>) {
-    let name = format!("{above} {}", command.get_name());
-    sections.push(section(command, &name, level));
-    for below in listed(command) {
-        add_sections(below, &name, level + 1, sections);
+    {
+        let name = format!("{above} {}", command.get_name());
+        sections.push(Section {
+            level,
+            name: name.clone(),
+            command,
+        });
+        collect_below(command, &name, level + 1, sections);
     }
 }
 
-fn section(command: &Command, name: &str, level: usize) -> String {
-    let about = command
+/// Options that at least [`SHARED_BY`] commands have with the same words.
+fn shared_options(sections: &[Section]) -> Vec<String> {
+    let mut counts = Vec::<(String, usize)>::new();
+    for option in sections.iter().flat_map(|section| options(section.command)) {
+        match counts.iter_mut().find(|(known, _)| *known == option) {
+            Some((_, count)) => *count += 1,
+            None => counts.push((option, 1)),
+        }
+    }
+    counts.retain(|(_, count)| *count >= SHARED_BY);
+    counts.into_iter().map(|(option, _)| option).collect()
+}
+
+/// Arguments and options of a command, an item of a list each.
+fn options(command: &Command) -> Vec<String> {
+    let options = command
+        .get_arguments()
+        .filter(|argument| !argument.is_positional());
+    command
+        .get_positionals()
+        .chain(options)
+        .filter(|argument| is_listed(argument))
+        .map(item)
+        .collect()
+}
+
+fn render(section: &Section, shared: &[String]) -> String {
+    let about = section
+        .command
         .get_about()
         .map(ToString::to_string)
         .unwrap_or_default();
     let mut parts = vec![
-        format!("{} `{name}`", "#".repeat(level)),
+        format!("{} `{}`", "#".repeat(section.level), section.name),
         format!("{}.", escape(&about)),
     ];
-    let positionals = command.get_positionals();
-    let options = command
-        .get_arguments()
-        .filter(|argument| !argument.is_positional());
-    let rows: Vec<String> = positionals
-        .chain(options)
-        .filter(|argument| is_listed(argument))
-        .map(row)
-        .collect();
-    if !rows.is_empty() {
-        parts.push(table("option | meaning", &rows).trim_end().to_owned());
+    let (common, own): (Vec<_>, Vec<_>) = options(section.command)
+        .into_iter()
+        .partition(|option| shared.contains(option));
+    if !own.is_empty() {
+        parts.push(own.join("\n"));
     }
-    let below = command
+    let names: Vec<&str> = common
+        .iter()
+        .filter_map(|option| option.trim_start_matches("- ").split(": ").next())
+        .collect();
+    if !names.is_empty() {
+        let names = names.join(", ");
+        parts.push(format!(
+            "Of [several commands](#options-of-several-commands): {names}"
+        ));
+    }
+    let below = section
+        .command
         .get_after_help()
         .map(ToString::to_string)
         .unwrap_or_default();
@@ -62,7 +113,7 @@ fn is_listed(argument: &Arg) -> bool {
     !argument.is_hide_set() && !["help", "version"].contains(&argument.get_id().as_str())
 }
 
-fn row(argument: &Arg) -> String {
+fn item(argument: &Arg) -> String {
     let short = argument
         .get_short()
         .filter(|_| argument.get_long().is_some());
@@ -99,7 +150,7 @@ fn row(argument: &Arg) -> String {
     {
         help = format!("{help}; without it {}", defaults.join(", "));
     }
-    format!("| {short}`{argument}` | {help} |")
+    format!("- {short}`{argument}`: {help}")
 }
 
 /// Examples as a block, and each paragraph behind them as one line.
@@ -160,13 +211,25 @@ mod tests {
     fn an_option_has_its_short_form_its_values_and_its_default() {
         let page = commands();
         for row in [
-            "| `-n`, `--limit <N>` | ",
-            "; one of `progress`, `summary`, `json` |",
-            "; without it `origin` |",
-            "| `<QUESTION>` | ",
+            "\n- `-n`, `--limit <N>`: ",
+            "; one of `progress`, `summary`, `json`\n",
+            "; without it `origin`\n",
+            "\n- `<QUESTION>`: ",
         ] {
             assert!(page.contains(row), "{row}:\n{page}");
         }
+    }
+
+    #[test]
+    fn an_option_of_many_commands_stands_once() {
+        let page = commands();
+        let run = "\n- `--run <ID>`: Which run, if not the one that is open here\n";
+        assert_eq!(page.matches(run).count(), 1, "{page}");
+        let show = page.split("### `omo run show`\n").nth(1).unwrap();
+        assert!(
+            show.split("\n#").next().unwrap().contains("`--run <ID>`"),
+            "{show}"
+        );
     }
 
     #[test]
