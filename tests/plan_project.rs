@@ -422,7 +422,7 @@ impl Ground {
 pub struct Everything(BTreeMap<PathBuf, String>);
 
 impl Everything {
-    /// Reads it; nothing that is no regular file is opened.
+    /// Reads it; nothing that is not a regular file is opened.
     pub fn below(folder: &Path) -> Result<Self> {
         let mut found = BTreeMap::new();
         let mut folders = vec![folder.to_owned()];

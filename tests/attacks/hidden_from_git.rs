@@ -197,7 +197,7 @@ const ROWS: &[Row] = &[
     },
     Row {
         id: "r14b",
-        what: "a filter whose name is no UTF-8",
+        what: "a filter whose name is not UTF-8",
         play: |target| {
             let (script, trace) = target.tracing_script()?;
             fs::write(target.path(".gitattributes"), b"* filter=\xff\xfe\n")?;

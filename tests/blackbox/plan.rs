@@ -500,7 +500,7 @@ fn what_cannot_be_read_has_a_status_of_its_own() {
                 has(
                     &stderr,
                     &[
-                        "error: fifo.md is no regular file",
+                        "error: fifo.md is not a regular file",
                         "hint: a plan is a file that can be read again",
                     ],
                 )?;

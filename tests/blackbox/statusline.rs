@@ -655,9 +655,9 @@ fn settings_that_omo_cannot_edit_safely_stay_as_they_are() {
         ("", "not valid JSON"),
         (
             "{\"statusLine\": {\"type\": \"other\", \"command\": \"x\"}}",
-            "no command that omo can keep",
+            "not a command that omo can keep",
         ),
-        ("{\"statusLine\": 1}", "no command that omo can keep"),
+        ("{\"statusLine\": 1}", "not a command that omo can keep"),
     ] {
         let mut scene = with_settings(Some(text)).unwrap();
         let said = scene.asks("/omo:statusline on").unwrap();

@@ -53,7 +53,7 @@ fn a_worker_whose_start_failed_and_that_cannot_be_ended_is_named() {
         let job = format!("omo-{}-session-1-1", engine.ground.run()?.id());
         let shown = engine.ground.omo(&["run", "show"])?.exits_with(0)?.out;
         ensure!(
-            in_one_line(&shown).contains(&format!("end `{job}` by hand at its engine")),
+            in_one_line(&shown).contains(&format!("end `{job}` by hand at its scheduler")),
             "{shown}"
         );
         let scratch = engine.host.files().scratch().display().to_string();
@@ -162,7 +162,7 @@ fn the_third_lost_worker_of_a_step_is_put_to_a_person() {
         );
         ensure!(
             said.out
-                .contains("the engine has it no longer, and it had not ended"),
+                .contains("its scheduler no longer has it, and it had not ended"),
             "{}",
             said.out
         );

@@ -376,7 +376,7 @@ fn a_worker_that_no_cancel_has_ended_is_shown_with_its_name() {
         for job in strays {
             let words = in_one_line(&shown.out);
             ensure!(
-                words.contains(&format!("end `{job}` by hand at its engine")),
+                words.contains(&format!("end `{job}` by hand at its scheduler")),
                 "{}",
                 shown.out
             );

@@ -73,7 +73,7 @@ fn without_a_base_the_words_say_what_is_missing() {
         require(
             &project,
             &[&base],
-            &format!("`{name}` is no commit of this repository"),
+            &format!("`{name}` is not a commit of this repository"),
         );
     }
     let project = Project {
@@ -85,7 +85,11 @@ fn without_a_base_the_words_say_what_is_missing() {
         "there is no commit before this one to compare with",
     );
     fs::remove_dir_all(project.lab.project().join(".git")).unwrap();
-    require(&project, &["--base", "HEAD"], "lies in no work tree of git");
+    require(
+        &project,
+        &["--base", "HEAD"],
+        "is not in a work tree of git",
+    );
     project
         .lab
         .git(&["init", "--quiet", "--initial-branch=main"])
@@ -99,7 +103,7 @@ fn without_a_base_the_words_say_what_is_missing() {
     require(
         &project,
         &["--base", "HEAD"],
-        "`HEAD` is no commit of this repository",
+        "`HEAD` is not a commit of this repository",
     );
 }
 

@@ -310,7 +310,7 @@ mod tests {
             ),
             (
                 "[[check]]\nrun = \"a\"\ncwd = \"../x\"",
-                "omo.toml:1: [[check]]: `../x` is no folder below",
+                "omo.toml:1: [[check]]: `../x` is not a folder below",
             ),
             (
                 "[[check]]\nrun = \"a\"\ntimeout = 9000",

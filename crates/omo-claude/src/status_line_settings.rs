@@ -233,7 +233,7 @@ fn read(file: &Path) -> Result<Option<String>, String> {
         found => found.map_err(|error| error.to_string())?,
     };
     if !found.is_file() || found.len() > MAX_BYTES {
-        return Err(format!("it is no file of at most {MAX_BYTES} bytes"));
+        return Err(format!("it is not a file of at most {MAX_BYTES} bytes"));
     }
     if found.permissions().readonly() {
         return Err("it is read-only".to_owned());
@@ -260,7 +260,7 @@ fn with_own(text: &str, program: &str) -> Result<Option<String>, String> {
     let Some(command) = command.filter(|_| value.get("type").is_none_or(|kind| kind == "command"))
     else {
         return Err(format!(
-            "its `{KEY}` is no command that omo can keep beside its own"
+            "its `{KEY}` is not a command that omo can keep beside its own"
         ));
     };
     if is_own(command) {

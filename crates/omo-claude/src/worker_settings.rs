@@ -76,7 +76,7 @@ pub struct WorkerSettings<'a> {
 }
 
 impl WorkerSettings<'_> {
-    /// `None` for a path that is no UTF-8.
+    /// `None` for a path that is not UTF-8.
     pub fn to_json(&self) -> Option<String> {
         self.settings(true)
     }
@@ -126,7 +126,9 @@ impl WorkerSettings<'_> {
 
 /// Such as an option of the client (`--x`).
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0:?} is no rule of Claude Code; one begins with the name of a tool: `Bash(npm test:*)`")]
+#[error(
+    "{0:?} is not a rule of Claude Code; one begins with the name of a tool: `Bash(npm test:*)`"
+)]
 pub struct InvalidPermissionRule(pub String);
 
 /// Commands of its work, and its user's rules.

@@ -62,7 +62,7 @@ impl<'a> CommandContext<'a> {
         // A ledger is text, which cannot name this folder.
         if root.to_str().is_none() {
             let message = format!(
-                "the name of the project's folder is no UTF-8: {}",
+                "the name of the project's folder is not UTF-8: {}",
                 sanitize(&root.to_string_lossy(), 300)
             );
             return Err(CommandError::precondition(

@@ -34,7 +34,7 @@ pub(crate) fn usage_json_line(error: &clap::Error, status: u8) -> String {
     let mut paragraphs = text.split("\n\n").map(on_one_line);
     let message = match error.kind() {
         clap::error::ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
-            "the command line says too little".to_owned()
+            "the command line lacks an argument".to_owned()
         }
         _ => paragraphs
             .next()
@@ -94,7 +94,7 @@ mod tests {
             ),
             (
                 "omo run",
-                "the command line says too little",
+                "the command line lacks an argument",
                 "`--help` shows",
             ),
         ] {

@@ -13,7 +13,7 @@ const MAX_JSON: u64 = 4 * 1024 * 1024;
 pub(crate) fn read_json(path: &Path) -> Option<Result<Value, String>> {
     let file = match regular_file::open(path) {
         Ok(Some(file)) => file,
-        Ok(None) => return Some(Err("is no regular file".to_owned())),
+        Ok(None) => return Some(Err("is not a regular file".to_owned())),
         Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
             return None;
         }

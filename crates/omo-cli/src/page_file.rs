@@ -218,7 +218,7 @@ fn reason_to_keep(file: &Path) -> io::Result<Option<&'static str>> {
     match file.symlink_metadata() {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(error),
-        Ok(found) if !found.is_file() => return Ok(Some("it is there, and is no regular file")),
+        Ok(found) if !found.is_file() => return Ok(Some("it is there, and is not a regular file")),
         Ok(_) => {}
     }
     let mut start = Vec::new();
@@ -226,7 +226,7 @@ fn reason_to_keep(file: &Path) -> io::Result<Option<&'static str>> {
         .take(PAGE_START.len() as u64)
         .read_to_end(&mut start)?;
     let is_replaceable = start.is_empty() || start == PAGE_START.as_bytes();
-    Ok((!is_replaceable).then_some("it is there, and is no page that omo wrote"))
+    Ok((!is_replaceable).then_some("it is there, and is not a page that omo wrote"))
 }
 
 fn folder_of(file: &Path) -> &Path {

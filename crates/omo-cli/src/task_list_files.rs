@@ -217,7 +217,7 @@ pub(crate) fn parse_status(text: &str) -> Result<TaskFileStatus, String> {
 
 pub(crate) fn non_empty_text(text: &str) -> Result<String, String> {
     if text.trim().is_empty() {
-        Err("it says nothing".to_owned())
+        Err("it is empty".to_owned())
     } else {
         Ok(text.to_owned())
     }

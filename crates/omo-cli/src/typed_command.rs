@@ -515,7 +515,7 @@ fn read_line<T: Parser>(command: RunCommand, arguments: &str) -> Result<T, Comma
     T::try_parse_from(words).map_err(|error| {
         let what = error.to_string();
         let what = match error.kind() {
-            clap::error::ErrorKind::MissingRequiredArgument => "it says too little",
+            clap::error::ErrorKind::MissingRequiredArgument => "it lacks an argument",
             _ => what
                 .lines()
                 .next()

@@ -43,7 +43,7 @@ fn problem_of_slash_command(line: &str) -> Option<String> {
     match intent {
         PromptIntent::Refused(why) => Some(why),
         PromptIntent::NotAPerson | PromptIntent::Nothing | PromptIntent::Pause(_) => {
-            Some("this is no command of omo".to_owned())
+            Some("this is not a command of omo".to_owned())
         }
         PromptIntent::Run { command, arguments } => read_run_command(command, arguments)
             .err()
@@ -66,7 +66,7 @@ fn problem_of_slash_command(line: &str) -> Option<String> {
 
 fn message(error: &CommandError) -> String {
     if error.is_printed() {
-        "it says too little".to_owned()
+        "it lacks an argument".to_owned()
     } else {
         error.message().to_owned()
     }

@@ -55,7 +55,7 @@ pub const LIMITS: [LimitRow; 5] = [
         option: Some("--max-blocks"),
         lowest: 1,
         highest: 100,
-        meaning: "so many turns of a run are continued at most",
+        meaning: "maximum continuations of a run",
         field: |limits| &mut limits.max_blocks,
     },
     LimitRow {
@@ -63,7 +63,7 @@ pub const LIMITS: [LimitRow; 5] = [
         option: Some("--max-minutes"),
         lowest: 1,
         highest: 1_440,
-        meaning: "so many minutes a run is worked on at most; the time between two turns, of a usage limit and of awaited work does not count, and within a turn no step counts more than 15 minutes",
+        meaning: "maximum minutes that a run is worked on; the time between two turns, of a usage limit and of awaited work does not count, and within a turn no step counts more than 15 minutes",
         field: |limits| &mut limits.max_minutes,
     },
     LimitRow {
@@ -71,7 +71,7 @@ pub const LIMITS: [LimitRow; 5] = [
         option: Some("--max-tokens"),
         lowest: 0,
         highest: 1_000_000_000,
-        meaning: "a run pauses once it and its agents have used so many tokens; 0 for no such bound. What the client reads from its cache does not count",
+        meaning: "tokens after which a run pauses, those of its agents included; 0 for no bound. What the client reads from its cache does not count",
         field: |limits| &mut limits.max_tokens,
     },
     LimitRow {
@@ -79,7 +79,7 @@ pub const LIMITS: [LimitRow; 5] = [
         option: Some("--max-failed-claims"),
         lowest: 1,
         highest: 10,
-        meaning: "after so many claims that did not hold a run ends",
+        meaning: "failed claims after which a run ends",
         field: |limits| &mut limits.max_failed_claims,
     },
     LimitRow {
@@ -87,7 +87,7 @@ pub const LIMITS: [LimitRow; 5] = [
         option: None,
         lowest: 0,
         highest: 300,
-        meaning: "a turn that ends again within so many seconds, without any tool used, is let through",
+        meaning: "seconds within which a turn that ends again, without any tool used, is let through",
         field: |limits| &mut limits.cooldown_seconds,
     },
 ];

@@ -14,7 +14,7 @@ use crate::state::LedgerError;
 
 #[derive(Debug, thiserror::Error)]
 pub enum RunStoreError {
-    #[error("{0} is in no git repository")]
+    #[error("{0} is not in a git repository")]
     NoRepository(PathBuf),
     /// Runs are begun nowhere else: two ledgers of one repository would each know half of what happened.
     #[error("the runs of this repository are in {path}, which cannot be used: {source}")]
@@ -45,7 +45,7 @@ pub enum RunStoreError {
     Ledger { path: PathBuf, source: LedgerError },
     #[error("the ledger {0} would become too large")]
     TooLarge(PathBuf),
-    #[error("`{}` is no name for a log: letters, digits, `.`, `_` and `-`", sanitize(.0, 60))]
+    #[error("`{}` is not a name for a log: letters, digits, `.`, `_` and `-`", sanitize(.0, 60))]
     LogName(String),
     #[error("write an event: {0}")]
     Json(#[from] serde_json::Error),

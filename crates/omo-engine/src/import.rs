@@ -15,9 +15,9 @@ const MAX_EVIDENCE: usize = 300;
 
 #[derive(Debug, thiserror::Error)]
 pub enum ImportError {
-    #[error("is no JSON: {0}")]
+    #[error("is not JSON: {0}")]
     Json(#[from] serde_json::Error),
-    #[error("is no checkpoint: {0}")]
+    #[error("is not a checkpoint: {0}")]
     Shape(&'static str),
     #[error("is of the plan `{}`, and not of `{}`", sanitize(.named, 200), sanitize(.plan, 200))]
     OtherPlan { named: String, plan: String },
@@ -37,7 +37,7 @@ struct Entry {
 /// or of ids: older runs left all of these. A blocked task is an event only where the plan does not say why.
 pub fn checkpoint(plan: &Plan, text: &str) -> Result<Vec<EventKind>, ImportError> {
     let Value::Object(top) = serde_json::from_str(text)? else {
-        return Err(ImportError::Shape("it is no object"));
+        return Err(ImportError::Shape("it is not an object"));
     };
     is_of_plan(plan, &top)?;
     let entries = completed(

@@ -106,8 +106,8 @@ fn a_claim_lets_others_go_on_and_has_not_passed() {
 #[test]
 fn what_is_no_checkpoint_of_this_plan_says_why() {
     let cases = [
-        ("", "is no JSON"),
-        ("[]", "is no checkpoint: it is no object"),
+        ("", "is not JSON"),
+        ("[]", "is not a checkpoint: it is not an object"),
         ("{}", "it has no `completed`"),
         (r#"{"completed":7}"#, "neither a map nor a list"),
         (r#"{"completed":[{}]}"#, "an entry of `completed` has no id"),

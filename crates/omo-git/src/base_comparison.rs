@@ -39,9 +39,9 @@ const MAIN_BRANCHES: [&str; 5] = [
 
 #[derive(Debug, Error)]
 pub enum BaseError {
-    #[error("{} lies in no work tree of git", .0.display())]
+    #[error("{} is not in a work tree of git", .0.display())]
     NoRepository(PathBuf),
-    #[error("`{}` is no commit of this repository", sanitize(.0, 100))]
+    #[error("`{}` is not a commit of this repository", sanitize(.0, 100))]
     NoCommit(String),
     /// Not recorded, or no longer there.
     #[error("the files that the work began with were not recorded")]

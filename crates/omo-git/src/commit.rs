@@ -113,7 +113,7 @@ impl CommitWorktree {
     fn open(order: &CommitRequest<'_>) -> Result<Self, CommitRefusal> {
         let (tree, project) = order.worktree.project().ok_or_else(|| {
             refusal(format!(
-                "{} lies in no work tree of git",
+                "{} is not in a work tree of git",
                 order.worktree.root().display()
             ))
         })?;
@@ -206,7 +206,7 @@ impl CommitWorktree {
     fn name(&self, path: &str) -> Result<TreePath, String> {
         if path.contains(char::REPLACEMENT_CHARACTER) {
             return Err(format!(
-                "{path:?} has a name that is no Unicode: commit it by hand"
+                "{path:?} has a name that is not Unicode: commit it by hand"
             ));
         }
         tree_path(&self.project, path)

@@ -20,10 +20,10 @@ use crate::tree_path::{project_folder, relative_path, tree_path};
 
 #[derive(Debug, Error)]
 pub enum CommitPreviewError {
-    #[error("{} lies in no work tree of git", .0.display())]
+    #[error("{} is not in a work tree of git", .0.display())]
     NoRepository(PathBuf),
     /// No commit takes such a path.
-    #[error("{} cannot be committed: it lies outside of the work tree, or its name is no Unicode", sanitize(.0, 200))]
+    #[error("{} cannot be committed: it lies outside of the work tree, or its name is not Unicode", sanitize(.0, 200))]
     Path(String),
     /// The private folder of the run could not be used.
     #[error(transparent)]

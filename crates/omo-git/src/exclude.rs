@@ -20,7 +20,7 @@ pub fn add_exclude_line(tree: &GitWorktree, line: &str) -> io::Result<()> {
     match regular_file::open(&path) {
         Ok(Some(file)) => _ = file.take(MAX_BYTES).read_to_end(&mut text)?,
         // A FIFO may have no end.
-        Ok(None) => return Err(io::Error::other("it is no regular file")),
+        Ok(None) => return Err(io::Error::other("it is not a regular file")),
         Err(error) if error.kind() == ErrorKind::NotFound => {}
         Err(error) => return Err(error),
     }

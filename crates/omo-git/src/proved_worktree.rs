@@ -16,7 +16,7 @@ use crate::worktree::{DotGit, WorkerName, branch_of_worktree, dot_git, git_folde
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum WorktreeGone {
     /// The folder is missing, or a link.
-    #[error("its worktree is gone: {} is no folder any more", .0.display())]
+    #[error("its worktree is gone: {} is not a folder any more", .0.display())]
     NoFolder(PathBuf),
     #[error("its worktree is gone: there is no work tree of git in {} any more", .0.display())]
     NoGit(PathBuf),

@@ -86,7 +86,7 @@ pub struct RestoreResult {
 #[derive(Debug, thiserror::Error)]
 pub enum RestoreError {
     /// git keeps nothing here.
-    #[error("{} lies in no work tree of git, or git ignores it", .0.display())]
+    #[error("{} is not in a work tree of git, or git ignores it", .0.display())]
     NoWorkTree(PathBuf),
     /// git gave no answer.
     #[error("git {0} failed, or took too long")]

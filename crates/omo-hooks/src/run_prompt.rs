@@ -145,7 +145,7 @@ fn hand_over(
     let order = TypedOrder::new((command, arguments), id, root, state_home, env::now())
         .map_err(|error| NoAnswer::NotRun(error.to_string()))?
         .ok_or(NoAnswer::NoPlace(
-            "the path of this project is no UTF-8, and no plan runs in it",
+            "the path of this project is not UTF-8, and no plan runs in it",
         ))?;
     watchdog::extend_limit(limit + SLACK);
     own_command::run(&program, ARGUMENT, root, order.to_line(), limit)

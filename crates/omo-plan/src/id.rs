@@ -12,7 +12,7 @@ impl fmt::Display for InvalidId {
         let shown = omo_core::text::sanitize(&self.0, 60);
         write!(
             f,
-            "`{shown}` is no id: a letter or digit, then up to 63 of letters, digits, `.`, `_` and `-`"
+            "`{shown}` is not an id: a letter or digit, then up to 63 of letters, digits, `.`, `_` and `-`"
         )
     }
 }

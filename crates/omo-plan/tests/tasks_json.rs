@@ -266,7 +266,7 @@ fn what_is_wrong_with_a_session_is_said() {
             vec![task("../1", &[])],
             "invalid_id",
             false,
-            "`../1` is no id: a task is called by its number",
+            "`../1` is not an id: a task is called by its number",
         ),
         (
             vec![bad_file],

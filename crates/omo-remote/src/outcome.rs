@@ -27,8 +27,8 @@ pub fn remote_end(outcome: &JobOutcome, cost: ClientCost) -> RemoteEnd {
     };
     let (how, follow) = match outcome {
         JobOutcome::Lost(_) => (
-            with_detail("its engine lost it", &detail),
-            FollowUp::HoldOrAsk("the engine has it no longer, and it had not ended"),
+            with_detail("its scheduler lost it", &detail),
+            FollowUp::HoldOrAsk("its scheduler no longer has it, and it had not ended"),
         ),
         JobOutcome::QueueLimit => {
             let why = "it waited in the queue for as long as it may";

@@ -24,7 +24,7 @@ impl WorkerPeer {
     pub fn describe(self) -> &'static str {
         match self {
             Self::Remote => "the remote repository",
-            Self::Engine => "the engine of the workers, asked by `status` of its launcher,",
+            Self::Engine => "the scheduler of the workers, asked by `status` of its launcher,",
         }
     }
 }

@@ -434,7 +434,7 @@ impl<'t> Sight<'t> {
         let mut weaknesses = Vec::new();
         if profile.status.is_none() {
             weaknesses.push(
-                "it has no command `status`: a worker that its engine loses is noticed when its time is up".into(),
+                "it has no command `status`: a worker that its scheduler loses is noticed when its time is up".into(),
             );
         } else if !self.follower.was_listed(&self.job.name) {
             weaknesses.push("its command `status` did not list the worker; a slower one would be taken for lost".into());
@@ -454,7 +454,7 @@ fn describe_outcome(outcome: JobOutcome) -> Option<TrialFailure> {
     let (place, why, detail) = match outcome {
         JobOutcome::Lost(word) => (
             TrialPlace::Worker,
-            "its engine has it no longer, and it said nothing",
+            "its scheduler no longer has it, and it said nothing",
             word,
         ),
         JobOutcome::QueueLimit => (
@@ -481,7 +481,7 @@ fn describe_outcome(outcome: JobOutcome) -> Option<TrialFailure> {
                 }
                 WorkerEnd::ApiFailed => (TrialPlace::Client, "the API refused it, or failed"),
                 WorkerEnd::TimedOut => (TrialPlace::Client, "its time was up"),
-                WorkerEnd::Stopped => (TrialPlace::Worker, "it was stopped by its engine"),
+                WorkerEnd::Stopped => (TrialPlace::Worker, "it was stopped by its scheduler"),
                 WorkerEnd::Killed => (TrialPlace::Client, "it was killed"),
             };
             (place, why, detail)

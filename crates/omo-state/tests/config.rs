@@ -69,8 +69,8 @@ fn what_is_no_readable_text_is_one_problem_that_names_the_file() {
     for (name, part) in [
         ("large", "is larger than 65536 bytes"),
         ("binary", "is not UTF-8"),
-        ("folder", "is no regular file"),
-        ("fifo", "is no regular file"),
+        ("folder", "is not a regular file"),
+        ("fifo", "is not a regular file"),
         ("loop", "cannot be opened"),
     ] {
         let config = load(Some(&file(name)));

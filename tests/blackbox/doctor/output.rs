@@ -390,7 +390,8 @@ fn outside_of_any_project_it_says_what_there_is() {
     let table = String::from_utf8(output.stdout).unwrap();
     assert!(output.status.success(), "{table}");
     assert!(
-        table.contains("no session here has used ultrawork yet") && table.contains("no work tree"),
+        table.contains("no session here has used ultrawork yet")
+            && table.contains("not a work tree"),
         "{table}"
     );
 }

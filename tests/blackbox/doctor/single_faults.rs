@@ -161,7 +161,7 @@ fn what_is_wrong_with_the_surroundings_is_named_right() {
             },
             "project",
             "warning",
-            "no absolute path",
+            "not an absolute path",
         ),
         (
             |w| {

@@ -31,7 +31,7 @@ fn what_is_no_plan_of_steps_opens_no_run() {
             s,
             "prose.md",
             4,
-            "the file is no plan that omo knows",
+            "the file is not a plan that omo knows",
             "/omo:ulw-plan --from prose.md",
         )?;
         refused(

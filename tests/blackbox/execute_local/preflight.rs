@@ -317,7 +317,7 @@ fn a_folder_whose_name_is_no_text_has_no_plan_runs() {
         Said::of(&output)
             .refuses(
                 5,
-                "the name of the project's folder is no UTF-8: ",
+                "the name of the project's folder is not UTF-8: ",
                 "give it another name",
             )
             .unwrap();

@@ -79,7 +79,7 @@ fn what_is_no_plan_of_this_project_opens_no_run() {
             refused(g, "fifo.md", 2, "not a file: ", "name the file of the plan")?;
             g.omo_at_terminal(&["plan", "show", "fifo.md"])?.refuses(
                 9,
-                "is no regular file",
+                "is not a regular file",
                 "save it as one",
             )?;
             for name in ["docs", "."] {
@@ -145,7 +145,7 @@ fn without_a_repository_or_a_place_to_write_no_run_is_opened() {
         &ground,
         PLAN,
         5,
-        "is in no git repository",
+        "is not in a git repository",
         "`git init` makes one",
     )
     .unwrap();
@@ -432,8 +432,8 @@ fn one_work_tree_has_one_open_run_and_one_checkpoint() {
         ("what cannot be taken in", two_tasks(), |g| {
             let digest = g.digest(PLAN)?;
             let cases = [
-                ("", 2, "is no checkpoint"),
-                ("[]", 2, "is no checkpoint"),
+                ("", 2, "is not a checkpoint"),
+                ("[]", 2, "is not a checkpoint"),
                 (
                     r#"{"plan_file":"docs/none.md","completed":{}}"#,
                     3,
@@ -458,17 +458,17 @@ fn one_work_tree_has_one_open_run_and_one_checkpoint() {
                 (
                     r#"{"plan_file":"docs/plan.md","completed":{},"k":0}"#,
                     2,
-                    "is no checkpoint",
+                    "is not a checkpoint",
                 ),
                 (
                     r#"{"plan_file":"docs/plan.md","completed":{},"batch_size":0}"#,
                     2,
-                    "is no checkpoint",
+                    "is not a checkpoint",
                 ),
                 (
                     r#"{"plan_file":"docs/plan.md","completed":{},"batch_size":-1}"#,
                     2,
-                    "is no checkpoint",
+                    "is not a checkpoint",
                 ),
             ];
             for (text, status, message) in cases {

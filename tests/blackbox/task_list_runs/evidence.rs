@@ -287,7 +287,7 @@ fn what_a_reviewer_defers_outlives_its_run_until_a_person_has_dealt_with_it() {
             "{kept}"
         );
         for (bad, status, part) in [
-            ("1", 2, "is no finding"),
+            ("1", 2, "is not a finding"),
             ("x/1", 3, "no run `x`"),
             (&*format!("{run}/3"), 3, "no open finding 3"),
         ] {

@@ -51,7 +51,7 @@ fn what_cannot_be_is_refused_with_one_status_and_names_what_it_is_about() {
             (&["agent", "tasks", "create"], &["GOAL"]),
             (
                 &["agent", "tasks", "create", "--force", "--goal", " "],
-                &["the goal says nothing"],
+                &["the goal is empty"],
             ),
             (
                 &["agent", "tasks", "create", "--force", "x", "-i", "0"],
@@ -93,7 +93,7 @@ fn what_cannot_be_is_refused_with_one_status_and_names_what_it_is_about() {
             ),
             (&session("--iteration", "0"), &[ID, "iteration 0", "1 to 5"]),
             (&session("--iteration", "-1"), &["'-1'"]),
-            (&session("--design-doc", ""), &["it says nothing"]),
+            (&session("--design-doc", ""), &["it is empty"]),
             (
                 &["agent", "tasks", "update", "--verifier-passed"],
                 &[ID, "EXECUTION", "VERIFICATION"],
@@ -123,7 +123,7 @@ fn what_cannot_be_is_refused_with_one_status_and_names_what_it_is_about() {
             ),
             (&create("-C", "a || b"), &["`||`", "'`a || b`|readable'"]),
             (&create("-C", "`npm test|x"), &["backtick", "no end"]),
-            (&create("--criterion", " "), &["it says nothing"]),
+            (&create("--criterion", " "), &["it is empty"]),
             (
                 &update("--subject", "y"),
                 &["task 1 is edited before", "EXECUTION"],
@@ -213,7 +213,7 @@ fn what_cannot_be_is_refused_with_one_status_and_names_what_it_is_about() {
                 &["task 1", ID, "no evidence"],
             ),
             (&update("--status", "finished"), &["'finished'"]),
-            (&update("--add-evidence", " "), &["it says nothing"]),
+            (&update("--add-evidence", " "), &["it is empty"]),
             (&update("--retry-count", "-2"), &["'-2'"]),
             (&["agent", "task", "summary", "--id", "9"], &["task 9", ID]),
             (&["agent", "context", "init"], &["--expected <NAMES>"]),

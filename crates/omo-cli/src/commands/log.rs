@@ -34,10 +34,10 @@ No prompt and no answer of the model is ever in it.";
 #[derive(Debug, Args)]
 #[command(after_help = HELP)]
 pub(crate) struct LogOptions {
-    /// Only decisions since then: so long ago (2h, 3d), or a date
+    /// Only decisions since then: an age (2h, 3d) or a date
     #[arg(long, value_name = "TIME", value_parser = Since::parse)]
     pub since: Option<Since>,
-    /// Only the last so many
+    /// Only the last N
     #[arg(short = 'n', long, value_name = "N")]
     pub limit: Option<usize>,
     /// Only those about this session; the beginning of its id will do
@@ -97,7 +97,7 @@ pub(crate) fn run(env: &ProcessEnv, options: &LogOptions) -> Result<(), CommandE
         if !is_any_shown {
             writeln!(
                 anstream::stderr(),
-                "Nothing of what was decided in {} is meant.",
+                "No decision in {} matches.",
                 project.root.display()
             )?;
         }

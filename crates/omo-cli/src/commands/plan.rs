@@ -126,7 +126,7 @@ pub(crate) struct BatchesOptions {
 
 #[derive(Clone, Copy, Debug, Args)]
 pub(crate) struct SizeOptions {
-    /// Ask behind a task that so many others need
+    /// Ask after a task that this many others need
     #[arg(long, value_name = "N", default_value_t = 3)]
     pub k: u32,
     /// Tasks in a batch

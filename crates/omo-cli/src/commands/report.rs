@@ -43,7 +43,7 @@ pub(crate) enum ReportFormat {
     Json,
 }
 
-/// Show what came of a run
+/// Show the result of a run
 #[derive(Debug, Default, Args)]
 #[command(after_help = HELP)]
 #[expect(

@@ -38,7 +38,7 @@ pub(crate) struct WatchOptions {
     /// The ultrawork run of a session
     #[arg(long, value_name = "ID", conflicts_with = "run")]
     pub session: Option<String>,
-    /// For so many seconds at most; without it to the end
+    /// At most this many seconds; without it to the end
     #[arg(long, value_name = "SECONDS")]
     pub seconds: Option<u64>,
 }

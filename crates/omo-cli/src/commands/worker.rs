@@ -108,7 +108,7 @@ impl JobOptions {
         if !worker::is_branch_name(&self.branch) {
             return Err(CommandError::usage(
                 format!(
-                    "--branch: {} is no plain name of a branch",
+                    "--branch: {} is not a plain branch name",
                     sanitize(&format!("{:?}", self.branch), 100)
                 ),
                 "letters, digits, `-`, `_`, `.` and `/`",
@@ -116,7 +116,7 @@ impl JobOptions {
         }
         if !worker::is_commit_name(&self.brief) {
             return Err(CommandError::usage(
-                "--brief: this is no full name of a commit",
+                "--brief: this is not a full commit id",
                 "40 or 64 hexadecimal digits, in lower case",
             ));
         }

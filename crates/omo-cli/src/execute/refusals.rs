@@ -41,7 +41,7 @@ pub(crate) fn require_writable_files(
 pub(crate) fn require_repository(root: &Path) -> Result<GitWorktree, CommandError> {
     GitWorktree::find(root).ok_or_else(|| {
         let message = format!(
-            "{} is in no git repository, so what a task has changed could not be told",
+            "{} is not in a git repository, so what a task has changed could not be told",
             root.display()
         );
         let hint = "`git init` makes one; `omo plan show FILE` reads plans anywhere";

@@ -251,12 +251,12 @@ impl fmt::Display for InvalidCheck {
                 let shown = crate::text::sanitize(name, 40);
                 write!(
                     f,
-                    "`{shown}` is no name of 1 to {MAX_NAME_CHARS} letters, digits, `-`, `_` or `.`"
+                    "`{shown}` is not a name of 1 to {MAX_NAME_CHARS} letters, digits, `-`, `_` or `.`"
                 )
             }
             Self::Folder(folder) => {
                 let shown = crate::text::sanitize(folder, 60);
-                write!(f, "`{shown}` is no folder below the project's top")
+                write!(f, "`{shown}` is not a folder below the project's top")
             }
             Self::Timeout => write!(
                 f,
@@ -264,7 +264,7 @@ impl fmt::Display for InvalidCheck {
             ),
             Self::Variable(name) => {
                 let shown = crate::text::sanitize(name, 40);
-                write!(f, "`{shown}` is no variable that a check may set")
+                write!(f, "`{shown}` is not a variable that a check may set")
             }
             Self::TooMany => write!(f, "a run has at most {MAX_CHECKS} checks"),
         }

@@ -155,7 +155,7 @@ impl TaskCheck {
         }
         let folder = self.cwd.as_ref().filter(|folder| !is_below(folder))?;
         Some(format!(
-            "`{}` is no folder below the project's top",
+            "`{}` is not a folder below the project's top",
             sanitize(folder, 60)
         ))
     }

@@ -69,7 +69,7 @@ While Claude works, press Esc first: the client keeps a slash command back until
 
 const REPORT: &str = "\
 usage: /omo:report [RUN] [--format FORM | --html] | --last | --all --html
-Shows what came of the run of a plan: that of this session, or the last one here.
+Shows the result of the run of a plan: that of this session, or the last one here.
   RUN            another run; `omo run list` names them
   --format FORM  another form, as `omo report --help` lists them
   --last         the last ultrawork run instead: its end, its checks, its review

@@ -24,7 +24,7 @@ pub enum DriveError {
     Git(#[from] GitFailed),
     #[error(transparent)]
     Remote(#[from] RemoteError),
-    #[error("{} is in no git repository", .0.display())]
+    #[error("{} is not in a git repository", .0.display())]
     NoRepository(PathBuf),
     #[error("{}: {source}", path.display())]
     File {

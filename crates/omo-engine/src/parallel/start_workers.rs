@@ -582,7 +582,7 @@ impl ParallelDriver<'_> {
         .to_json();
         let file = file.ok_or_else(|| DriveError::File {
             path: rules.clone(),
-            source: std::io::Error::other("its path is no text"),
+            source: std::io::Error::other("its path is not UTF-8"),
         })?;
         self.write_worker_file(&format!("{}-settings.json", group.id), file.as_bytes())
     }

@@ -286,7 +286,7 @@ fn worker_notes(id: &str, group_state: &GroupState) -> Vec<String> {
 
 pub(crate) fn stray_worker_text(job: &str, why: &str) -> String {
     format!(
-        "its worker may still be at work, and could not be ended: {}; end `{}` by hand at its engine",
+        "its worker may still be at work, and could not be ended: {}; end `{}` by hand at its scheduler",
         sanitize(why, 300),
         inline_code(job, 100)
     )

@@ -23,7 +23,7 @@ const CONTEXT: &str = "context.json";
 const DESIGN: &str = "design.md";
 const EVIDENCE: &str = "evidence";
 const EVIDENCE_LOG: &str = "log.jsonl";
-const INVALID_NAME: &str = "its name is no task's: a whole number, or `verify`";
+const INVALID_NAME: &str = "its name is not that of a task: a whole number, or `verify`";
 const SUMMARY: &str = "summary.md";
 pub(crate) const MAX_BYTES: u64 = 16 * 1024 * 1024;
 

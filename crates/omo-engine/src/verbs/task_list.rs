@@ -213,7 +213,7 @@ pub fn add_task(
     }
     if task.is_verification() || task.id == omo_plan::task_list::VERIFY_TASK_ID {
         return Err(precondition(
-            "the verification is no task that is added",
+            "the verification is not a task that can be added",
             NEXT_HINT,
         ));
     }

@@ -20,7 +20,7 @@ use plan_folder::FolderParts;
 pub enum PlanFileError {
     #[error("there is no file {0}")]
     Missing(PathBuf),
-    #[error("{0} is no regular file")]
+    #[error("{0} is not a regular file")]
     NotRegular(PathBuf),
     #[error("read {path}: {source}")]
     Read {

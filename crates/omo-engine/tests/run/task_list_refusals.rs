@@ -314,7 +314,7 @@ fn a_task_is_added_only_where_it_can_be() {
         (
             checked_task(VERIFY_TASK_ID, &[]),
             Precondition,
-            "the verification is no task that is added",
+            "the verification is not a task that can be added",
         ),
         (
             Task {
@@ -322,12 +322,12 @@ fn a_task_is_added_only_where_it_can_be() {
                 ..checked_task("2", &[])
             },
             Precondition,
-            "the verification is no task that is added",
+            "the verification is not a task that can be added",
         ),
         (
             checked_task("../2", &[]),
             Usage,
-            "`../2` is no id: a letter or digit, then up to 63 of letters, digits, `.`, `_` and `-`",
+            "`../2` is not an id: a letter or digit, then up to 63 of letters, digits, `.`, `_` and `-`",
         ),
         (
             checked_task("2", &["9"]),

@@ -190,7 +190,7 @@ fn a_silence_shows_for_as_long_as_it_lasts() {
         (
             WorkerPeer::Engine,
             "engine silent 5 min",
-            "For some minutes the engine of the workers, asked by `status` ",
+            "For some minutes the scheduler of the workers, asked by `status` ",
         ),
     ] {
         let mut state = parallel_state(three(""));
@@ -239,7 +239,7 @@ fn a_worker_that_could_not_be_ended_is_named_until_the_end() {
         reason,
     };
     let text = "Session 1: its worker may still be at work, and could not be ended: `scancel` ended with status 1: no route; \
-                end `omo-r-1-1` by hand at its engine";
+                end `omo-r-1-1` by hand at its scheduler";
     assert_eq!(worker_event_line(&state, &stray).as_deref(), Some(text));
     happens(&mut state, stray);
     happens(

@@ -167,7 +167,7 @@ impl<P: AsRef<[u8]> + Sync> ContentReader<'_, P> {
         let stamp = match self.seen_from.map(|top| top.look(path)) {
             Some(Some(None)) => return Some(FileEntry::new(path, None, None)),
             Some(Some(stamp)) => stamp,
-            // A parent is no folder any more, or the system has no stamps.
+            // A parent is not a folder any more, or the system has no stamps.
             Some(None) | None => None,
         };
         if let (Some(stamp), Some((known, digest))) = (&stamp, self.known.get(path))

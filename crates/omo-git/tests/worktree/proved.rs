@@ -79,7 +79,7 @@ fn a_worktree_is_proved_by_its_folder_its_repository_and_its_branch() {
         let expected = match loss {
             "another branch" => "its worktree is no longer its own",
             "no folder" | "a link to itself elsewhere" | "a link to the checkout" => {
-                "is no folder any more"
+                "is not a folder any more"
             }
             _ => "its worktree is gone",
         };

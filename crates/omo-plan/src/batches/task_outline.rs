@@ -125,7 +125,7 @@ impl<'a> TaskOutline<'a> {
 
     fn report_look_alike(&mut self, document: &MarkdownDocument<'_>, span: Range<usize>) {
         let text =
-            "this is no task: a task begins with `### Task 1: its title`, at the start of a line"
+            "this is not a task: a task begins with `### Task 1: its title`, at the start of a line"
                 .to_owned();
         self.report(document, Code::LooksLikeAStep, span, text, None);
     }
@@ -192,7 +192,7 @@ impl<'a> TaskOutline<'a> {
                 }
                 (Marker::Resembling, _) => {
                     let text =
-                        "this is no checkpoint marker: one is `<!-- checkpoint -->`, on one line"
+                        "this is not a checkpoint marker: one is `<!-- checkpoint -->`, on one line"
                             .to_owned();
                     self.report(document, Code::LooksLikeAMarker, span, text, None);
                 }

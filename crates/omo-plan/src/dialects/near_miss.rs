@@ -35,20 +35,20 @@ impl TaskLook {
         match self {
             Self::Heading | Self::NumberedHeading => {
                 format!(
-                    "the file is no plan that omo knows: `{shown}` looks most like a task, and its heading is none"
+                    "the file is not a plan that omo knows: `{shown}` looks most like a task, and its heading is none"
                 )
             }
             Self::Box => format!(
-                "the file is no plan that omo knows: `{shown}` has a checkbox and no number"
+                "the file is not a plan that omo knows: `{shown}` has a checkbox and no number"
             ),
             Self::Item => {
                 format!(
-                    "the file is no plan that omo knows: `{shown}` stands in a list without checkboxes"
+                    "the file is not a plan that omo knows: `{shown}` stands in a list without checkboxes"
                 )
             }
             Self::PartHeading => {
                 format!(
-                    "the file is no plan that omo knows: `{shown}` is a part of the work, and has no task below it"
+                    "the file is not a plan that omo knows: `{shown}` is a part of the work, and has no task below it"
                 )
             }
         }
@@ -78,7 +78,8 @@ pub(super) fn describe(input: &PlanInput<'_>) -> Diagnostic {
             look.form(),
         )
     } else {
-        let text = "the file is no plan that omo knows: nothing in it looks like a task".to_owned();
+        let text =
+            "the file is not a plan that omo knows: nothing in it looks like a task".to_owned();
         let found = task_diagnostic(None, Code::UnrecognizedFormat, text);
         (found, "`### Task 1: its title` or `- [ ] 1.1 its title`")
     };

@@ -380,7 +380,7 @@ impl JsonDialect {
                 Err(error) => {
                     let at = line_ranges_start(inner, error.line().max(1))
                         .map_or(start, |at| start + at);
-                    (at, format!("the file is no JSON that can be read: {error}"))
+                    (at, format!("the file is not valid JSON: {error}"))
                 }
             }
         };

@@ -42,7 +42,7 @@ pub(crate) fn report_task_problems(
         if !is_id(&task.id) {
             let shown = sanitize(&task.id, SHOWN_BYTES);
             let text = format!(
-                "`{shown}` is no id of a task: that is a letter or digit, then up to {} of letters, digits, `.`, `_` and `-`",
+                "`{shown}` is not the id of a task: that is a letter or digit, then up to {} of letters, digits, `.`, `_` and `-`",
                 MAX_ID_BYTES - 1
             );
             problems.report(place, Code::InvalidId, text);

@@ -41,7 +41,7 @@ pub(super) fn validate_tasks(tasks: &[&TaskFile]) -> Vec<Diagnostic> {
     for task in tasks {
         if !is_id(&task.id) {
             let text = format!(
-                "`{}` is no id: a task is called by its number",
+                "`{}` is not an id: a task is called by its number",
                 sanitize(&task.id, 60)
             );
             diagnostics.push(task_diagnostic(Code::InvalidId, None, text));

@@ -74,7 +74,7 @@ pub(super) fn parse_brief(bytes: &[u8]) -> Result<WorkerBrief, String> {
     let problem = if !is_id(&brief.run) || !is_id(&brief.group) || !ids.iter().all(|id| is_id(id)) {
         "an id in it is empty, too long, or has control characters"
     } else if !is_commit_name(&brief.base) {
-        "its base is no commit"
+        "its base is not a commit"
     } else if brief.tasks.is_empty()
         || brief.tasks.len() > MAX_TASKS
         || ids.len() != brief.tasks.len()

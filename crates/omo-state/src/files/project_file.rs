@@ -58,7 +58,7 @@ impl ProjectFile {
             match kind(folder)? {
                 Some(Kind::Folder) => {}
                 None => return Ok(None),
-                Some(Kind::Other) => return Err(refused(folder, "is no folder")),
+                Some(Kind::Other) => return Err(refused(folder, "is not a folder")),
             }
         }
         regular_file::read(&self.path, limit, Links::Refused)
@@ -72,11 +72,11 @@ impl ProjectFile {
             match kind(folder)? {
                 Some(Kind::Folder) => deepest = folder,
                 None => break,
-                Some(Kind::Other) => return Err(refused(folder, "is no folder")),
+                Some(Kind::Other) => return Err(refused(folder, "is not a folder")),
             }
         }
         if fs::symlink_metadata(&self.path).is_ok_and(|found| !found.is_file()) {
-            return Err(refused(&self.path, "is no regular file"));
+            return Err(refused(&self.path, "is not a regular file"));
         }
         // Rights do not tell: a file system may be read-only.
         let probe = deepest.join(".omo-probe");
@@ -111,7 +111,7 @@ impl ProjectFile {
         for folder in &self.folders {
             match kind(folder)? {
                 Some(Kind::Folder) => {}
-                Some(Kind::Other) => return Err(refused(folder, "is no folder")),
+                Some(Kind::Other) => return Err(refused(folder, "is not a folder")),
                 None => match fs::create_dir(folder) {
                     Err(source) if source.kind() != ErrorKind::AlreadyExists => {
                         return Err(io_error("create", folder, source));
@@ -121,7 +121,7 @@ impl ProjectFile {
             }
         }
         if fs::symlink_metadata(&self.path).is_ok_and(|found| !found.is_file()) {
-            return Err(refused(&self.path, "is no regular file"));
+            return Err(refused(&self.path, "is not a regular file"));
         }
         let temporary = self.temporary();
         let written = self.write(&temporary, bytes, is_meant);

@@ -35,7 +35,7 @@ pub fn read_beginning(path: &Path, limit: u64) -> Vec<u8> {
 pub fn read(path: &Path, limit: u64, links: Links) -> Result<Option<Vec<u8>>, String> {
     let file = match open_for_reading(path, links) {
         Ok(Opened::File(file)) => file,
-        Ok(Opened::Other) => return Err("is no regular file".to_owned()),
+        Ok(Opened::Other) => return Err("is not a regular file".to_owned()),
         Ok(Opened::Link) => return Err("is a symbolic link, which omo does not follow".to_owned()),
         Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
             return Ok(None);

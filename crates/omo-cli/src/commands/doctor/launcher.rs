@@ -57,7 +57,7 @@ pub(super) fn run(
     is_json: bool,
 ) -> Result<(), CommandError> {
     if !is_launcher_name(name) {
-        let message = format!("`{}` is no name of a launcher", sanitize(name, 60));
+        let message = format!("there is no launcher `{}`", sanitize(name, 60));
         return Err(CommandError::usage(
             message,
             "`local`, `ssh` or `slurm` for example, or one of your config.toml",
@@ -77,7 +77,7 @@ pub(super) fn run(
     let tree = GitWorktree::find(&context.root);
     let (Some(repository), Some(tree)) = (GitRepository::find(&context.root), tree) else {
         return Err(CommandError::precondition(
-            "this is no git repository",
+            "this is not a git repository",
             "workers get their work by git: `git init`",
         ));
     };
@@ -144,7 +144,7 @@ fn report_failure(failure: TrialFailure) -> ReportedFailure {
             "run the launcher's command yourself; [launcher.NAME] of config.toml changes it"
         }
         TrialPlace::Queue => {
-            "see whether the engine has room; `options` of the launcher asks for another place"
+            "see whether the scheduler has room; `options` of the launcher asks for another place"
         }
         TrialPlace::Worker => {
             "run `omo worker --help`, `git ls-remote` and `claude --version` on the machine of the worker"

@@ -31,7 +31,7 @@ go with them, and so does every page that is older than a month.";
 #[derive(Debug, Args)]
 #[command(after_help = HELP)]
 pub(crate) struct GcOptions {
-    /// Keep those that were worked on within so many days
+    /// Keep those that were worked on within this many days
     #[arg(long, default_value_t = 30)]
     pub days: u32,
     /// Remove work of these runs that is in no branch, too

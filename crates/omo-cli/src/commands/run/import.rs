@@ -62,7 +62,7 @@ pub(crate) fn run(env: &ProcessEnv, options: &ImportOptions) -> Result<(), Comma
     let text = String::from_utf8_lossy(&bytes);
     let found = execute_plan_checkpoint::ForeignCheckpoint::read(&text).map_err(|error| {
         CommandError::usage(
-            format!("`{shown}` is no checkpoint: {error}"),
+            format!("`{shown}` is not a checkpoint: {error}"),
             "it is the JSON file that execute-plan left",
         )
     })?;

@@ -116,7 +116,7 @@ fn close(context: &CommandContext, finding: &str) -> Result<(), CommandError> {
         .rsplit_once('/')
         .and_then(|(run, number)| Some((run, number.parse::<usize>().ok()?)));
     let Some((run, number)) = named else {
-        let message = format!("`{}` is no finding", sanitize(finding, 100));
+        let message = format!("`{}` is not a finding", sanitize(finding, 100));
         return Err(CommandError::usage(
             message,
             "`omo run later` lists them, each as RUN/1",

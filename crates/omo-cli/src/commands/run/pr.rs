@@ -55,7 +55,7 @@ pub(crate) fn run(env: &ProcessEnv, options: &PrOptions) -> Result<(), CommandEr
     if !context.is_person() {
         let hint = "run `omo run pr` in a terminal of your own";
         return Err(CommandError::needs_person(
-            "only a person sends the work of a run away",
+            "only a person publishes the work of a run",
             hint,
         ));
     }

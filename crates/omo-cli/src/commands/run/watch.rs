@@ -31,7 +31,7 @@ otherwise than complete.";
 pub(crate) struct RunWatchOptions {
     #[command(flatten)]
     pub run: RunOptions,
-    /// Look on for so many seconds at most; without it to the end
+    /// Look on for at most this many seconds; without it to the end
     #[arg(long, value_name = "SECONDS")]
     pub seconds: Option<u64>,
 }

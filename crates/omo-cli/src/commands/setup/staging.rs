@@ -36,7 +36,7 @@ pub(super) fn stage_plugin(
     let before = match fs::symlink_metadata(place) {
         Ok(found) if !found.is_dir() => {
             let message = format!(
-                "{} is no folder, and omo did not put it there",
+                "{} is not a folder, and omo did not put it there",
                 place.display()
             );
             return Err(CommandError::io(

@@ -223,14 +223,14 @@ fn what_cannot_be_run_is_refused() {
                 cwd: Some("../x".to_owned()),
                 ..check.clone()
             },
-            "`../x` is no folder below",
+            "`../x` is not a folder below",
         ),
         (
             TaskCheck {
                 cwd: Some("/etc".to_owned()),
                 ..check.clone()
             },
-            "`/etc` is no folder below",
+            "`/etc` is not a folder below",
         ),
     ] {
         assert!(

@@ -92,7 +92,7 @@ pub(super) fn read_parts(
         let failed = |source| read_error(&file, source);
         let opened = regular_file::open_unlinked(&file).map_err(failed)?;
         let opened =
-            opened.ok_or_else(|| failed(std::io::Error::other("it is no regular file")))?;
+            opened.ok_or_else(|| failed(std::io::Error::other("it is not a regular file")))?;
         let mut bytes = Vec::new();
         opened
             .take(left + 1)

@@ -171,7 +171,7 @@ fn describe(
         Some(_) => "has no number that tasks have",
         None => "has no checkbox that can be read",
     };
-    let text = format!("`{shown}` {why}: it is no task, and is not done");
+    let text = format!("`{shown}` {why}: it is not a task, and is not done");
     let help = Some(format!("a task is `{}`", format.form));
     Diagnostic {
         help,

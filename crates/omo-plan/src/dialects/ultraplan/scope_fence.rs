@@ -57,8 +57,9 @@ impl ScopeFence {
                     format!("`{shown}` leads out of the repository, where no session writes");
                 (Code::FenceNotRead, text, "it needs no entry here")
             } else {
-                let text =
-                    format!("`{shown}` is no path of the repository, and would hold nothing back");
+                let text = format!(
+                    "`{shown}` is not a path of the repository, and would hold nothing back"
+                );
                 let help = "name it from the top of the repository; what lies outside of that needs no entry";
                 (Code::PathOutsideRepository, text, help)
             };

@@ -156,7 +156,7 @@ impl StrategyReader<'_, '_, '_> {
     fn numbers(&mut self, value: &str, words: &[&str], span: Range<usize>) -> NumberList {
         let numbers = parse_numbers(value, words, self.left).unwrap_or_else(|part| {
             let text = format!(
-                "`{}` is no number of a {}",
+                "`{}` is not the number of a {}",
                 sanitize(&part, 60),
                 words.first().unwrap_or(&"")
             );

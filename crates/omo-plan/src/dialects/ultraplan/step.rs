@@ -277,7 +277,7 @@ impl<'d> StepReader<'_, 'd, '_> {
         };
         let Some(action) = clause.action else {
             let text = format!(
-                "`{}` is no action on a failure",
+                "`{}` is not an action on a failure",
                 omo_core::text::sanitize(value, 60)
             );
             self.add(Code::UnknownOnFailure, span, text, help);
@@ -313,7 +313,7 @@ impl<'d> StepReader<'_, 'd, '_> {
             } else {
                 "it is not used"
             };
-            let text = format!("`{shown}` is no plain commit: {what}");
+            let text = format!("`{shown}` is not a plain commit: {what}");
             let span = label.span.start..label.value.end;
             self.add(
                 Code::CheckpointNotACommit,

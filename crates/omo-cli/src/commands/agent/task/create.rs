@@ -204,8 +204,8 @@ fn add_to_run(
 fn read_description(file: &Path) -> Result<String, CommandError> {
     let bytes = read_plan_bytes(file)?;
     let text = String::from_utf8(bytes).map_err(|_| {
-        let message = format!("{} is no text in UTF-8", file.display());
-        CommandError::io(message, "a task is described in UTF-8")
+        let message = format!("{} is not UTF-8", file.display());
+        CommandError::io(message, "its text has to be UTF-8")
     })?;
     Ok(text.trim().to_owned())
 }

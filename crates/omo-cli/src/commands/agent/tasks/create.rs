@@ -113,7 +113,7 @@ pub(crate) fn run(env: &ProcessEnv, options: &TaskListCreateOptions) -> Result<(
         .map_or_else(|| goal.clone(), |source| source.goal(goal.trim()));
     if goal.trim().is_empty() {
         return Err(CommandError::usage(
-            "the goal says nothing",
+            "the goal is empty",
             "say what the session is for",
         ));
     }

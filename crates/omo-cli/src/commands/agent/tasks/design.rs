@@ -68,11 +68,11 @@ fn read_design() -> Result<String, CommandError> {
         .map_err(|error| {
             CommandError::usage(
                 format!("the design could not be read: {error}"),
-                "it is a text in UTF-8",
+                "the design has to be UTF-8",
             )
         })?;
     match text.trim() {
-        "" => Err(CommandError::usage("the design says nothing", HOW)),
+        "" => Err(CommandError::usage("the design is empty", HOW)),
         _ if text.len() as u64 > MAX_BYTES => Err(CommandError::usage(
             format!("the design is longer than {MAX_BYTES} bytes"),
             "say less, or name a file in it",

@@ -63,12 +63,12 @@ pub(super) fn place(facts: &Facts) -> Vec<Finding> {
                 problems.push(project_dir_problem(given, Level::Bad, what, nowhere));
             }
             ProjectDirKind::NotAFolder => {
-                let what = "which is no folder";
+                let what = "which is not a folder";
                 problems.push(project_dir_problem(given, Level::Bad, what, nowhere));
             }
             ProjectDirKind::Relative => {
                 let why = "a relative path depends on where a process is; omo passes over it";
-                let what = "which is no absolute path";
+                let what = "which is not an absolute path";
                 problems.push(project_dir_problem(given, Level::Warning, what, why));
             }
             ProjectDirKind::Folder => {
@@ -239,7 +239,7 @@ pub(super) fn git(facts: &Facts) -> Vec<Finding> {
     if !git.in_work_tree {
         return vec![Finding::good(
             NAME,
-            "found; the project is no work tree, so no result of a check is reused",
+            "found; the project is not a work tree, so no result of a check is reused",
         )];
     }
     let Some(tracked) = &git.tracked else {

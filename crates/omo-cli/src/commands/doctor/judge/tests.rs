@@ -534,14 +534,14 @@ const CASES: &[Case] = &[
         |f| f.project.project_dir_variable = Some(("/x".into(), ProjectDirKind::NotAFolder)),
         "project",
         Bad,
-        "no folder",
+        "not a folder",
         "unset CLAUDE_PROJECT_DIR",
     ),
     (
         |f| f.project.project_dir_variable = Some(("x".into(), ProjectDirKind::Relative)),
         "project",
         Warning,
-        "no absolute path",
+        "not an absolute path",
         "unset CLAUDE_PROJECT_DIR",
     ),
     (

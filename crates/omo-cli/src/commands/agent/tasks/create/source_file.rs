@@ -39,7 +39,7 @@ impl SourceFile {
             .ok_or_else(|| CommandError::not_found(format!("there is no file {shown}"), HINT))?;
         let is_text = std::str::from_utf8(&bytes).is_ok_and(|text| !text.contains('\0'));
         if !is_text {
-            return Err(unusable(&shown, "is no text in UTF-8"));
+            return Err(unusable(&shown, "is not UTF-8"));
         }
         if bytes.trim_ascii().is_empty() {
             return Err(unusable(&shown, "is empty"));
@@ -141,10 +141,10 @@ mod tests {
                 "../outside.md",
                 "../outside.md lies outside of this project",
             ),
-            ("docs", "docs is no regular file"),
+            ("docs", "docs is not a regular file"),
             ("docs/empty.md", "docs/empty.md is empty"),
-            ("docs/binary.md", "is no text in UTF-8"),
-            ("docs/latin.md", "is no text in UTF-8"),
+            ("docs/binary.md", "is not UTF-8"),
+            ("docs/latin.md", "is not UTF-8"),
             ("docs/large.md", "is larger than 1048576 bytes"),
             ("\u{1b}[2J", "there is no file"),
         ] {
