@@ -87,6 +87,36 @@ fn only_time_of_work_is_counted() {
     ]);
 }
 
+#[test]
+fn the_page_draws_idle_time_as_idle() {
+    play(&[("after background work, and at a prompt", |s| {
+        let task =
+            json!({"id": "a", "type": "subagent", "status": "running", "description": "logs"});
+        let wait = || std::thread::sleep(std::time::Duration::from_millis(1_100));
+        s.arm()?;
+        s.stop(&json!({"background_tasks": [task]}))?;
+        wait();
+        said(s, 0)?;
+        s.allows(&json!({"permission_mode": "plan"}))?;
+        wait();
+        s.prompt("take the shorter way")?;
+        wait();
+        s.blocks(&json!({}))?;
+        s.asks("ulw off")?;
+        let path = crate::cli::omo(s, &["report", "--html"], &[])?.stdout;
+        let page = std::fs::read_to_string(String::from_utf8(path)?.trim_end())?;
+        let words = |word: &str| page.matches(&format!("<td>{word}</td>")).count();
+        let found = [
+            "turn",
+            "wait for work in the background",
+            "wait for a person",
+        ]
+        .map(words);
+        ensure!(found == [3, 1, 1], "{found:?}");
+        Ok(())
+    })]);
+}
+
 /// The model has spoken so long ago.
 fn said(scene: &mut Scene, millis_ago: i64) -> Result<()> {
     let line = json!({

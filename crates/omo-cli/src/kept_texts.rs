@@ -152,6 +152,7 @@ impl KeptTexts {
 fn mark_unsealed(entry: &LogEntry) -> LogEntry {
     LogEntry {
         why: format!("{} {NOT_SEALED}", entry.why),
+        since: None,
         claim: None,
         ..entry.clone()
     }

@@ -1,5 +1,7 @@
 //! [`RunView`] of an ultrawork run, built here alone, from its session and kept texts.
 
+mod session_lane;
+
 use omo_core::check::counterfactual::Counterfactual;
 use omo_core::check::session_check::{Check, CheckVerdict};
 use omo_core::log_entry::{ClaimEnd, LogEntry, LoggedClaim};
@@ -20,6 +22,7 @@ use omo_view::run_view::{
 };
 
 use crate::kept_texts::{KEPT_TEXTS, KeptTexts};
+use crate::ultrawork_view::session_lane::session_lane;
 
 const LOG_LINES: usize = 40;
 
@@ -546,59 +549,11 @@ fn review_view(
     }
 }
 
+/// Turns, idle time and continuations from the log, checks, and review.
 fn timeline(facts: &UltraworkFacts<'_>) -> Timeline {
-    let session = facts.session;
     let (began, until) = (began(facts), ended(facts));
-    let mut session_lane = Lane {
-        name: "session".to_owned(),
-        ..Lane::default()
-    };
-    let mut turn_began = Some(began);
-    for entry in run_entries(facts) {
-        let label = format!("{}: {}", entry.decision_words(), entry.why);
-        match entry.event.as_str() {
-            "Stop" => {
-                if let Some(from) = turn_began.take() {
-                    session_lane.spans.push(Span {
-                        from,
-                        until: Some(entry.at),
-                        kind: SpanKind::Turn,
-                        label: "turn".to_owned(),
-                    });
-                }
-                let goes_on = entry.decision == "block";
-                turn_began = goes_on.then_some(entry.at);
-                let kind = if goes_on {
-                    MarkKind::Continuation
-                } else {
-                    MarkKind::Review
-                };
-                session_lane.marks.push(Mark {
-                    at: entry.at,
-                    kind,
-                    label,
-                });
-            }
-            "UserPromptSubmit" => {
-                turn_began = turn_began.or(Some(entry.at));
-                session_lane.marks.push(Mark {
-                    at: entry.at,
-                    kind: MarkKind::Person,
-                    label,
-                });
-            }
-            _ => {}
-        }
-    }
-    if let (Some(from), None) = (turn_began, &session.verdict) {
-        session_lane.spans.push(Span {
-            from,
-            until: None,
-            kind: SpanKind::Turn,
-            label: "turn".to_owned(),
-        });
-    }
-    let lanes = [session_lane, check_lane(facts), review_lane(session)]
+    let session = session_lane(run_entries(facts), began, facts.session);
+    let lanes = [session, check_lane(facts), review_lane(facts.session)]
         .into_iter()
         .filter(|lane| !(lane.spans.is_empty() && lane.marks.is_empty()));
     Timeline {

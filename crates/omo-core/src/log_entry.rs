@@ -24,6 +24,9 @@ pub struct LogEntry {
     pub why: String,
     pub blocks: u32,
     pub max_blocks: u32,
+    /// Begin of the turn that a Stop ended, or of the pause that a prompt ended; `None` where unknown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub since: Option<Timestamp>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub claim: Option<LoggedClaim>,
 }
@@ -189,6 +192,7 @@ pub fn new_entry(
         why: why.to_owned(),
         blocks: session.ulw.stop_blocks,
         max_blocks: allowed_blocks(session, None),
+        since: None,
         claim: None,
     }
 }

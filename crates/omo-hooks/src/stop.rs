@@ -7,18 +7,21 @@ use std::time::{Duration, Instant};
 use omo_claude::hook_input::{BackgroundTaskInput, HookInput};
 use omo_claude::hook_output::HookAnswer;
 use omo_claude::version::ClientVersion;
+use omo_core::log_entry::LogEntry;
 use omo_core::messages::notification::terminal_notification;
 use omo_core::messages::run_end;
 use omo_core::promise::read_claim;
 use omo_core::prompt::question::asks_a_person;
 use omo_core::run_command::EndedRunName;
 use omo_core::session::plan_run::PlanRun;
+use omo_core::session::rest::TurnBegin;
 use omo_core::session::{EntryProvenance, HookEvent, PauseReason, Session, VerdictKind};
 use omo_core::stop::{
     BackgroundTask, StopAction, StopDecision, StopEvent, StopFacts, StopFinding, TranscriptTail,
     allowed_blocks, apply_decision, decide, decide_provenance, in_cooldown, needs_judgement,
     provenance_by_transcript,
 };
+use omo_core::timestamp::Timestamp;
 use omo_core::{log_entry, messages};
 use omo_process::watchdog;
 use omo_state::config::{self, FeedbackMode};
@@ -113,6 +116,8 @@ struct Decided {
     decision: StopDecision,
     session: Session,
     plan: Option<PlanRun>,
+    /// Begin of the turn that ended, where it is known.
+    turn_began: Option<Timestamp>,
 }
 
 /// Refreshes facts that may have changed since they were gathered about `session`.
@@ -136,6 +141,7 @@ fn decide_under_lock(
                 decision,
                 session: entry.clone(),
                 plan: None,
+                turn_began: None,
             })),
             EntryChange::Begin,
         );
@@ -158,10 +164,15 @@ fn decide_under_lock(
                 decision,
                 session: entry.clone(),
                 plan: None,
+                turn_began: None,
             })),
             EntryChange::Begin,
         );
     }
+    let turn_began = match entry.turn_begin() {
+        Some(TurnBegin::At(at)) => Some(at),
+        Some(TurnBegin::AfterRest(_)) | None => turn.rest_ended_at,
+    };
     entry.count_turn(turn);
     if let Some(tokens) = facts.tokens.take() {
         entry.ulw.tokens = tokens;
@@ -195,6 +206,7 @@ fn decide_under_lock(
             decision,
             session: entry.clone(),
             plan,
+            turn_began,
         })),
         change,
     )
@@ -211,6 +223,7 @@ fn answer(
         decision,
         session,
         plan,
+        turn_began,
     } = decided;
     let spoken = plan_notice::with_notice(
         context,
@@ -232,7 +245,10 @@ fn answer(
     let (id, cap) = (place.id().as_str(), facts.client_block_cap);
     place.log(
         &lock,
-        &log_entry::stop_entry(id, &session, &decision, facts.claim(), cap, facts.now),
+        &LogEntry {
+            since: turn_began,
+            ..log_entry::stop_entry(id, &session, &decision, facts.claim(), cap, facts.now)
+        },
     );
     let Some(end) = ended_at else { return };
     let findings = facts.claim().map(|claim| &claim.findings);

@@ -8,7 +8,9 @@ use omo_core::check::session_check::{Check, CheckOrigin, CheckRecord, CheckVerdi
 use omo_core::check::task_check::{TaskCheck, TaskCheckOutcome, TaskCheckVerdict};
 use omo_core::log_entry::{ClaimEnd, LogEntry, LoggedCheck, LoggedClaim};
 use omo_core::review::{Review, ReviewVerdict};
-use omo_core::session::{Session, VerdictKind};
+use omo_core::session::rest::RestReason;
+use omo_core::session::{PauseReason, Session, VerdictKind};
+use omo_core::stop::StopRow;
 use omo_core::timestamp::Timestamp;
 use omo_engine::event::{AttemptEnd, EventActor, EventKind, RunEvent, RunResult};
 use omo_engine::state::RunState;
@@ -16,10 +18,13 @@ use omo_engine::view::timeline::plan_lanes;
 use omo_engine::view::{FoundFacts, RunFacts, run_view};
 use omo_plan::model::Plan;
 use omo_testkit::plans::{plan, run_opened, time};
-use omo_view::run_view::{CheckState, MarkKind, ReviewEnd, RunEnd, RunView, SpanKind, Standing};
+use omo_view::run_view::{
+    CheckState, MarkKind, ReviewEnd, RunEnd, RunView, Span, SpanKind, Standing,
+};
 use omo_view::tone::Tone;
 
 use crate::kept_texts::KeptTexts;
+use crate::ultrawork_view::session_lane::session_lane;
 use crate::ultrawork_view::{UltraworkFacts, ultrawork_view};
 
 fn outcome(verdict: TaskCheckVerdict) -> TaskCheckOutcome {
@@ -311,6 +316,7 @@ fn page_with_counterfactual(session: &Session, counterfactual: Counterfactual) -
         why: "not claimed".to_owned(),
         blocks: 1,
         max_blocks: 9,
+        since: None,
         claim: None,
     };
     let claim = |end, verdict| {
@@ -473,4 +479,65 @@ fn an_ultrawork_run_that_is_not_proved_is_not_green() {
             "{kind:?}"
         );
     }
+}
+
+#[test]
+fn idle_time_is_drawn_as_idle() {
+    let entry = |event: &str, decision: &str, at: i64| LogEntry {
+        at: time(at),
+        session: "abc".to_owned(),
+        event: event.to_owned(),
+        row: None,
+        decision: decision.to_owned(),
+        why: String::new(),
+        blocks: 1,
+        max_blocks: 9,
+        since: None,
+        claim: None,
+    };
+    let row = |row: StopRow, entry: LogEntry| LogEntry {
+        row: Some(row.number()),
+        ..entry
+    };
+    let since = |at: i64, entry: LogEntry| LogEntry {
+        since: Some(time(at)),
+        ..entry
+    };
+    let entries = [
+        entry("UserPromptSubmit", "activate", 10),
+        row(StopRow::BackgroundWork, entry("Stop", "allow", 20)),
+        since(30, entry("Stop", "warn", 40)),
+        since(50, entry("Stop", "block", 60)),
+        since(70, entry("UserPromptSubmit", "activate", 90)),
+        // Of an older version, without the begin of its turn.
+        entry("Stop", "wait", 100),
+        entry("Stop", "allow", 130),
+    ];
+    let spans = |session: &Session| {
+        let lane = session_lane(entries.iter(), time(10), session);
+        let of = |span: Span| (span.kind, span.from, span.until);
+        lane.spans.into_iter().map(of).collect::<Vec<_>>()
+    };
+    let (turn, idle) = (SpanKind::Turn, SpanKind::Idle);
+    let known = [
+        (turn, time(10), Some(time(20))),
+        (SpanKind::Background, time(20), Some(time(30))),
+        (turn, time(30), Some(time(40))),
+        (idle, time(40), Some(time(50))),
+        (turn, time(50), Some(time(60))),
+        (turn, time(60), Some(time(70))),
+        (SpanKind::Person, time(70), Some(time(90))),
+        (turn, time(90), Some(time(100))),
+    ];
+    let mut session = Session::default();
+    session.rest(RestReason::TurnEnded, Vec::new(), time(130));
+    let open = [&known[..], &[(idle, time(130), None)]].concat();
+    assert_eq!(spans(&session), open);
+    // The next prompt changes nothing of the run, and is not in the log.
+    session.last_seen.user_prompt_submit = Some(time(140));
+    let works = [(idle, time(130), Some(time(140))), (turn, time(140), None)];
+    assert_eq!(spans(&session), [&known[..], &works].concat());
+    session.ulw.enabled = true;
+    session.pause(PauseReason::Interrupted, time(150));
+    assert_eq!(spans(&session), open);
 }

@@ -13,7 +13,7 @@ use omo_checks::starting_checks::{self, StartingChecks};
 use omo_claude::hook_output::HookAnswer;
 use omo_claude::settings::ReviewerSettings;
 use omo_core::check::session_check::{Check, CheckOrigin};
-use omo_core::log_entry;
+use omo_core::log_entry::{self, LogEntry};
 use omo_core::messages::run_start::{self, CheckOffer, RunStart};
 use omo_core::messages::{self, ContractForm, HoldState};
 use omo_core::prompt::PromptDecision;
@@ -271,6 +271,7 @@ fn write_activation(
         if let Some(interruption) = prompt.tail.interrupted {
             session.note_interruption(interruption, now);
         }
+        let paused_at = session.ulw.paused.as_ref().and_then(|pause| pause.at);
         let (start, kept) = beginning.activate(session, activation.clone());
         if let Err(error) = kept {
             context.log_problem(&error);
@@ -278,15 +279,19 @@ fn write_activation(
         session.last_seen.note(context.event, now);
         session.transcript.offset = prompt.tail.next_offset;
         session.transcript.block_offset = prompt.tail.end;
-        (Ok(Some((session.clone(), start))), EntryChange::Begin)
+        (
+            Ok(Some((session.clone(), start, paused_at))),
+            EntryChange::Begin,
+        )
     })?;
-    let Some((session, start)) = session? else {
+    let Some((session, start, paused_at)) = session? else {
         return Ok(ActivationWrite::AlreadyWritten);
     };
     entry_revision::prune(state_home, now);
     context.run_has_begun.set(start == RunStart::Begun);
     if let Some(entry) = log_entry::prompt_entry(place.id().as_str(), &session, decision, now) {
-        place.log(&lock, &entry);
+        let since = paused_at;
+        place.log(&lock, &LogEntry { since, ..entry });
     }
     Ok(match key {
         Ok(_) => ActivationWrite::Written(Box::new(session), start),

@@ -21,7 +21,11 @@ pub(crate) fn critical_path(page: &RunView) -> BTreeSet<SpanPlace> {
     let attempts: Vec<(SpanPlace, &Span, usize)> = spans
         .filter_map(|(place, span)| match span.kind {
             SpanKind::Attempt { task, .. } => Some((place, span, task)),
-            SpanKind::Turn | SpanKind::Review | SpanKind::Background | SpanKind::Person => None,
+            SpanKind::Turn
+            | SpanKind::Review
+            | SpanKind::Background
+            | SpanKind::Person
+            | SpanKind::Idle => None,
         })
         .take(MAX_ATTEMPTS)
         .collect();

@@ -200,6 +200,7 @@ fn span_view(
         SpanKind::Review => ("review", "", "review", None),
         SpanKind::Background => ("wait", "", "wait for work in the background", None),
         SpanKind::Person => ("wait", "", "wait for a person", None),
+        SpanKind::Idle => ("wait", "", "idle", None),
     };
     // A letter is about seven units wide.
     let letters = usize::try_from((width - 8) / 7).unwrap_or_default();
@@ -309,7 +310,7 @@ fn bar_legend(lanes: &[LaneView], has_path: bool) -> Vec<(&'static str, &'static
         (Tone::Open.class(), "… running or interrupted"),
         ("turn", "turn"),
         ("review", "review"),
-        ("wait", "wait"),
+        ("wait", "idle or waiting"),
     ];
     let mut legend: Vec<_> = bars
         .into_iter()

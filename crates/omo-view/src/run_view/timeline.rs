@@ -36,6 +36,8 @@ pub enum SpanKind {
     Review,
     Background,
     Person,
+    /// Between the end of a turn and the next prompt.
+    Idle,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
