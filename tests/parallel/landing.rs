@@ -2,6 +2,7 @@
 //! meanwhile is theirs.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
 
 use anyhow::{Context, Result, ensure};
 use omo_engine::event::RunResult;
@@ -650,4 +651,36 @@ fn a_branch_of_a_worker_that_its_user_looks_at_stays_checked_out_there() {
             ground.require_complete(&WELL)
         });
     }
+}
+
+#[test]
+fn the_supervisor_opens_the_pull_request_that_was_ordered() {
+    on_repository(&four_sessions(), "", |ground| {
+        let remote = ground.project().join("../remote.git").display().to_string();
+        ground.git(&["init", "-q", "--bare", &remote])?;
+        ground.git(&["remote", "add", "origin", &remote])?;
+        let gh = ground.programs().join("gh");
+        fs::write(
+            &gh,
+            "#!/bin/sh\ncat > \"$0.body\"\necho once >> \"$0.calls\"\necho https://example.org/pull/8\n",
+        )?;
+        fs::set_permissions(&gh, fs::Permissions::from_mode(0o755))?;
+        ground.open(&["--pr"])?;
+        ground.omo(&["agent", "workers", "start"])?.exits_with(0)?;
+        let calls = ground.programs().join("gh.calls");
+        wait_until("a pull request", || calls.exists().then_some(()))?;
+        let said = ground.omo(&["run", "watch"])?.exits_with(0)?;
+        ensure!(
+            said.out
+                .contains("A pull request is open: https://example.org/pull/8"),
+            "{}",
+            said.out
+        );
+        ensure!(fs::read_to_string(&calls)? == "once\n");
+        let branch = format!("refs/heads/omo/{}", ground.run()?.id());
+        let there = ground.git(&["ls-remote", "--heads", "origin"])?;
+        let head = ground.git(&["rev-parse", "HEAD"])?;
+        ensure!(there.contains(&format!("{head}\t{branch}")), "{there}");
+        ground.require_complete(&WELL)
+    });
 }

@@ -74,32 +74,54 @@ fn offer_plan(
     request: ExecuteRequest,
     missing: CommandError,
 ) -> Result<(), CommandError> {
+    const NAMED_PLANS: usize = 5;
     let ready = ready_plans(context.env, &context.root)?;
     let [path] = ready.as_slice() else {
-        return Err(missing);
+        if ready.is_empty() {
+            return Err(missing);
+        }
+        let line = |path: &String| format!("  {}", execute_line(context, &request, path));
+        let lines: Vec<String> = ready.iter().take(NAMED_PLANS).map(line).collect();
+        let more = match ready.len().saturating_sub(NAMED_PLANS) {
+            0 => "",
+            _ => "\n  … `omo plan list` has all of them",
+        };
+        let hint = format!(
+            "{} plans are ready; name one:\n{}{more}",
+            ready.len(),
+            lines.join("\n")
+        );
+        return Err(CommandError::not_found(missing.message(), hint));
     };
-    let named = ExecuteRequest {
-        source: RequestedPlan::File(path.clone()),
-        ..request
-    };
-    let (typed, path) = (named.typed(), path.clone());
+    let typed = execute_line(context, &request, path);
     if context.is_preview {
-        execute_file(context, named, &path)?;
+        let named = ExecuteRequest {
+            source: RequestedPlan::File(path.clone()),
+            ..request
+        };
+        execute_file(context, named, path)?;
         output::print_block(&format!(
             "[omo] No run is open here. One plan is ready: {}. To execute it, type:\n  {typed}",
-            sanitize(&path, 200)
+            sanitize(path, 200)
         ))?;
         return Err(CommandError::already_printed(ExitKind::NotFound));
     }
-    let line = if context.env.in_session {
-        typed
-    } else {
-        format!("omo run start {}", quote_argument(&path))
-    };
     Err(CommandError::not_found(
         missing.message(),
-        format!("one plan is ready: `{line}` executes it"),
+        format!("one plan is ready: `{typed}` executes it"),
     ))
+}
+
+/// The line that executes a plan, for a session or a terminal.
+fn execute_line(context: &CommandContext, request: &ExecuteRequest, path: &str) -> String {
+    if !context.env.in_session {
+        return format!("omo run start {}", quote_argument(path));
+    }
+    let named = ExecuteRequest {
+        source: RequestedPlan::File(path.to_owned()),
+        ..request.clone()
+    };
+    named.typed()
 }
 
 /// Prints the opened run and the next step: in words at a terminal, for a session the answer of `omo agent next`.

@@ -24,7 +24,9 @@ pub use self::actor::{EventActor, RecordedProcess};
 pub use self::copied_files::CopiedFiles;
 pub use self::evidence::{ClosedFinding, Evidence, PlanVerdict, TaskNote, UnfinishedLine};
 pub use self::memory_bound::MemoryBound;
-pub use self::run_ends::{AttemptEnd, HookChanges, ImportedStatus, MissingCommit, RunResult};
+pub use self::run_ends::{
+    AttemptEnd, HookChanges, ImportedStatus, MissingCommit, PullRequestAttempt, RunResult,
+};
 pub use self::run_event::RunEvent;
 pub use crate::question::{Question, QuestionKind, QuestionOption};
 pub use omo_remote::peer::WorkerPeer;
@@ -421,6 +423,11 @@ pub enum EventKind {
     CommitsMissing {
         /// The commits; empty where none is missing any more.
         commits: Vec<MissingCommit>,
+    },
+    /// The ordered pull request of a complete run, tried once.
+    PullRequestTried {
+        /// The `PullRequestAttempt`.
+        attempt: PullRequestAttempt,
     },
     /// A file that omo writes for others was changed by something else.
     ProjectionChanged {

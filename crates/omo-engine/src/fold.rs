@@ -62,6 +62,7 @@ impl RunState {
             reviewed_tasks: BTreeSet::new(),
             final_checks: BTreeMap::new(),
             missing_commits: Vec::new(),
+            pull_request: None,
             changed_files: Vec::new(),
             displaced: Vec::new(),
             guard: guard.clone().map(KnownGuard::from),
@@ -139,6 +140,7 @@ impl RunState {
             }
             EventKind::ChangesDisplaced { kept } => self.displaced.push(kept.clone()),
             EventKind::CommitsMissing { commits } => self.missing_commits.clone_from(commits),
+            EventKind::PullRequestTried { attempt } => self.pull_request = Some(attempt.clone()),
             EventKind::PlanNotTicked { reason: why } => self.tick_refusal = Some(why.clone()),
             EventKind::TaskAdded { task: added } => self.apply_added_task(event, added)?,
             EventKind::TasksProved { tasks, by } => self.apply_proof(event, tasks, by)?,

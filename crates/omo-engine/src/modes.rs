@@ -85,11 +85,13 @@ impl RunState {
             review,
             added_checks,
             models,
+            pull_request,
             ..
         } = &self.plan.policy;
         let mut plan = proof::find_proofs(plan, added_checks);
         (plan.policy.requires_checks, plan.policy.review) = (*requires_checks, *review);
         plan.policy.models = models.clone();
+        plan.policy.pull_request = pull_request.clone();
         arranged(plan, self.mode, &ModeOptions::from(&self.plan.policy))
     }
 }

@@ -13,8 +13,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::commit_guard::KnownGuard;
 use crate::event::{
-    AttemptEnd, EventActor, Evidence, ImportedStatus, MissingCommit, PlanVerdict, Question,
-    RunEvent, RunResult, TaskNote, UnfinishedLine,
+    AttemptEnd, EventActor, Evidence, ImportedStatus, MissingCommit, PlanVerdict,
+    PullRequestAttempt, Question, RunEvent, RunResult, TaskNote, UnfinishedLine,
 };
 use crate::execution_mode::ExecutionMode;
 use crate::parallel_state::{GroupState, ParallelState};
@@ -73,6 +73,9 @@ pub struct RunState {
     pub verdicts: Vec<PlanVerdict>,
     #[serde(default)]
     pub closed_findings: BTreeSet<usize>,
+    /// The ordered pull request, once it was tried.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pull_request: Option<PullRequestAttempt>,
     #[serde(default)]
     pub first_tree: Option<String>,
     /// In the present work tree; `None` where they were not searched for since the last change.

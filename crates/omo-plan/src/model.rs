@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use crate::command_concern::CommandConcern;
 use crate::diagnostic::{Diagnostic, has_errors};
 
-pub use policy::{OnTaskFail, Parallelism, ReviewTime, RunPolicy};
+pub use policy::{OnTaskFail, Parallelism, PullRequestOrder, ReviewTime, RunPolicy};
 pub use task::{
     FileAction, FileUse, OnFailure, PlannedState, Task, TaskCommit, TaskComplexity, TaskKind,
 };

@@ -15,8 +15,8 @@ const GH: &str = "#!/bin/sh\nprintf '%s\\n' \"$@\" > \"$0.arguments\"\ncat > \"$
 /// One that is not signed in.
 const SIGNED_OUT: &str = "#!/bin/sh\necho 'run gh auth login first' >&2\nexit 4\n";
 
-/// A project whose run is done, with a remote that has its branch.
-fn ground(programs: &TempDir) -> Result<Ground> {
+/// A project with a plan, and with a remote that has its branch.
+fn project(programs: &TempDir) -> Result<Ground> {
     let lab = Lab::builder().path(programs.path()).build()?;
     lab.write(PLAN, &two_tasks())?;
     let remote = lab.root().join("remote.git");
@@ -35,6 +35,12 @@ fn ground(programs: &TempDir) -> Result<Ground> {
         ground.git(arguments)?;
     }
     ground.git(&["branch", "-m", "main"])?;
+    Ok(ground)
+}
+
+/// One whose run is done.
+fn ground(programs: &TempDir) -> Result<Ground> {
+    let ground = project(programs)?;
     ground.open()?;
     ground.pass("1", "one")?;
     ground
@@ -121,6 +127,136 @@ fn plays() -> Result<()> {
         "the user's branch was pushed: {there}"
     );
     Ok(())
+}
+
+const ORDERED: &str = "Pull request: once the run is complete, gh opens one at origin (";
+
+/// A project whose run was opened with `--pr`, and whose first task is done.
+fn ordered(programs: &TempDir) -> Result<Ground> {
+    let g = project(programs)?;
+    let start = ["run", "start", "--batches", PLAN, "--pr"];
+    g.omo_at_terminal(&start)?.refuses(
+        5,
+        "nothing here opens a pull request",
+        "install gh or glab",
+    )?;
+    install(programs, GH)?;
+    g.omo_at_terminal(&["run", "start", "--batches", PLAN, "--pr=other"])?
+        .refuses(5, "other", "git remote")?;
+    let mut session = g.session()?;
+    let screen = session.type_prompt(&format!("/omo:execute --batches {PLAN} --pr"))?;
+    let screen = format!("{screen:?}");
+    ensure!(
+        screen.contains(ORDERED) && screen.contains("waits for your approval"),
+        "{screen}"
+    );
+    let digest = g.digest(PLAN)?;
+    // Its user is there in a terminal; a model is not its user.
+    g.omo_in_session(&session, &start)?.refuses(
+        7,
+        "only a person orders a pull request",
+        "--pr=origin",
+    )?;
+    let opened = g
+        .omo_at_terminal(&[&start[..], &["--digest", &digest]].concat())?
+        .exits_with(0)?;
+    ensure!(opened.out.contains(ORDERED), "{}", opened.out);
+    g.pass("1", "one")?;
+    Ok(g)
+}
+
+/// Does the last task, and commits all work before the run ends.
+fn finish(g: &Ground) -> Result<String> {
+    let ticket = g.start("2")?;
+    g.lab().write("words/2.txt", "two\n")?;
+    g.git(&["add", "."])?;
+    g.git(&["commit", "-q", "-m", "words"])?;
+    g.omo_at_terminal(&["agent", "done", "--ticket", &ticket])?
+        .exits_with(0)?;
+    let said = g.omo_at_terminal(&["agent", "next"])?.exits_with(0)?;
+    Ok(said.out)
+}
+
+fn is_opened() -> Result<()> {
+    let programs = tempfile::tempdir()?;
+    let g = ordered(&programs)?;
+    let arguments = programs.path().join("gh.arguments");
+    ensure!(!arguments.exists(), "opened before the end");
+    let said = finish(&g)?;
+    ensure!(
+        said.contains("A pull request is open: https://example.org/pull/7"),
+        "{said}"
+    );
+    let run = g.run()?;
+    let told = fs::read_to_string(&arguments)?;
+    ensure!(told.contains(&format!("--head\nomo/{run}\n")), "{told}");
+    let branches = g.lab().git(&["ls-remote", "--heads", "origin"])?;
+    ensure!(
+        branches.contains(&format!("refs/heads/omo/{run}")),
+        "{branches}"
+    );
+    // Once, whoever looks at the end.
+    fs::remove_file(&arguments)?;
+    g.omo_at_terminal(&["agent", "next"])?.exits_with(0)?;
+    ensure!(!arguments.exists(), "opened again");
+    let report = g.omo_at_terminal(&["report"])?.exits_with(0)?;
+    ensure!(
+        report.out.contains("https://example.org/pull/7"),
+        "{}",
+        report.out
+    );
+    Ok(())
+}
+
+/// The run stays complete, and says why no request was opened.
+fn is_not_opened(
+    programs: &TempDir,
+    g: &Ground,
+    end: impl FnOnce(&Ground) -> Result<String>,
+    why: &str,
+) -> Result<()> {
+    let said = end(g)?;
+    let why = format!("No pull request was opened: {why}");
+    ensure!(
+        said.contains("Execution complete: complete") && said.contains(&why),
+        "{said}"
+    );
+    install(programs, GH)?;
+    g.omo_at_terminal(&["agent", "next"])?.exits_with(0)?;
+    ensure!(
+        !programs.path().join("gh.arguments").exists(),
+        "tried again by itself"
+    );
+    Ok(())
+}
+
+fn says_why_not() -> Result<()> {
+    let programs = tempfile::tempdir()?;
+    let g = ordered(&programs)?;
+    let end = |g: &Ground| {
+        g.pass("2", "two")?;
+        Ok(g.omo_at_terminal(&["agent", "next"])?.exits_with(0)?.out)
+    };
+    let why =
+        "work of the run is not committed: words/1.txt, words/2.txt; commit it, then `omo run pr`";
+    is_not_opened(&programs, &g, end, why)?;
+    let (programs, signed_out) = (tempfile::tempdir()?, "gh opened no request: run gh auth");
+    let g = ordered(&programs)?;
+    install(&programs, SIGNED_OUT)?;
+    is_not_opened(&programs, &g, finish, signed_out)?;
+    // Work does not go where the run itself has the remote point.
+    let programs = tempfile::tempdir()?;
+    let g = ordered(&programs)?;
+    g.git(&["remote", "set-url", "origin", "/nowhere.git"])?;
+    is_not_opened(&programs, &g, finish, "the address of origin has changed")
+}
+
+#[test]
+fn a_pull_request_that_was_ordered_is_opened_at_the_end() {
+    omo_tests::all_good([
+        ("one that is complete".to_owned(), is_opened()),
+        ("one that cannot be".to_owned(), says_why_not()),
+    ]);
 }
 
 #[test]

@@ -6,7 +6,7 @@ mod import;
 mod later;
 mod list;
 mod logs;
-mod pr;
+pub(crate) mod pr;
 mod restore;
 mod resume;
 pub(crate) mod retry;

@@ -4,26 +4,30 @@ use std::io::IsTerminal;
 
 use omo_checks::detected_check::offer_check;
 use omo_core::plan_models::{PlanModels, SESSION_MODEL};
+use omo_core::text::command_text::quote_argument;
 use omo_core::text::{pluralize, sanitize};
 use omo_engine::client_policy::ClientPolicy;
 use omo_engine::commit_guard::CommitGuard;
 use omo_engine::event::EventKind;
 use omo_engine::execution_mode::ExecutionMode;
 use omo_engine::preflight::{PreflightFinding, PreflightSeverity, can_start};
-use omo_engine::report::plan_overview::plan_overview;
+use omo_engine::report::plan_overview::{plan_overview, pull_request_line};
+use omo_engine::request::arguments::RunRequest;
+use omo_engine::request::client_policy::ClientPolicyRequest;
 use omo_engine::request::run_scope::RunScope;
 use omo_engine::state::RunState;
 use omo_engine::work::{RunOpening, begin_parallel, opening_events};
 use omo_engine::{Run, RunStore};
 use omo_git::integrate::checkout_head;
 use omo_git::repository::GitRepository;
-use omo_plan::model::{Plan, Task};
+use omo_plan::model::{Plan, PullRequestOrder, Task};
 use omo_plan::proof::unproved_tasks;
 use omo_state::git_worktree::GitWorktree;
 use omo_state::{config, env};
 
 use crate::billing::{billing_facts, who_pays};
 use crate::blocks::{self, parallel_run, parts, task_list_run};
+use crate::commands::run::pr;
 use crate::confirm;
 use crate::context::CommandContext;
 use crate::error::CommandError;
@@ -32,6 +36,7 @@ use crate::execute::options::{BatchSizeOptions, NO_CHECK, ProofOptions, WaveOpti
 use crate::execute::print_then_next;
 use crate::execute::request::{ExecuteRequest, RequestedPlan};
 use crate::execute::{entry_condition, preflight};
+use crate::parallel_workers::supervisor;
 
 /// Models that the client's `Agent` tool accepts.
 const AGENT_MODELS: [&str; 4] = ["sonnet", "opus", "haiku", "fable"];
@@ -65,6 +70,7 @@ pub(crate) fn prepare(
     let is_parallel = mode == ExecutionMode::Parallel;
     let profile = preflight::launcher_profile(context, &request.clients.policy)?;
     plan.policy.models = chosen_models(context, request, mode)?;
+    plan.policy.pull_request = ordered_pull_request(context, request)?;
     let model = plan
         .policy
         .models
@@ -99,15 +105,21 @@ pub(crate) fn prepare(
         &parallel_run::finding_lines(&findings),
     ]
     .concat();
+    let mut no_client = String::new();
     if is_parallel && policy.launcher.is_some() {
         intro += &parallel_run::launcher_terms(&policy);
+    } else if is_parallel && !context.is_preview && !supervisor::has_client(&context.root) {
+        // The shell of a hook may not have the path of the session's own.
+        no_client = no_client_line(context, request);
     }
+    intro += &no_client;
     let (payer, told) = if is_parallel {
         who_pays(context, request.clients.accepts_billing)?
     } else {
         (None, String::new())
     };
     intro += &told;
+    intro += &pull_request_line(&plan);
     let setup = if is_parallel {
         approval::setup_command(&context.root)?
     } else {
@@ -118,7 +130,7 @@ pub(crate) fn prepare(
     let asked = ApprovalRequest {
         command_line: request.typed(),
         digest: request.digest.as_deref(),
-        overview: format!("{}{overview}", request.choice),
+        overview: format!("{}{no_client}{overview}", request.choice),
         offer,
     };
     let approved = approval::approve_plan(context, &plan, mode, setup.as_deref(), &asked)?;
@@ -153,6 +165,46 @@ pub(crate) fn prepare(
         clients,
         intro,
     })
+}
+
+/// Line about the missing client, with the command that needs none.
+fn no_client_line(context: &CommandContext, request: &ExecuteRequest) -> String {
+    let in_session = ExecuteRequest {
+        mode: None,
+        scope: RunRequest {
+            is_foreground: true,
+            ..request.scope
+        },
+        clients: ClientPolicyRequest::default(),
+        ..request.clone()
+    };
+    let line = match &request.source {
+        RequestedPlan::File(path) if context.is_person() => {
+            format!("omo run start --fg {}", quote_argument(path))
+        }
+        _ => in_session.typed(),
+    };
+    format!(
+        "note: no `claude` is on the PATH, and the workers run in it; install Claude Code, or `{line}` has the session itself \
+         do the work\n"
+    )
+}
+
+/// The pull request of `--pr`, which only a person orders.
+fn ordered_pull_request(
+    context: &CommandContext,
+    request: &ExecuteRequest,
+) -> Result<Option<PullRequestOrder>, CommandError> {
+    let Some(remote) = &request.pull_request else {
+        return Ok(None);
+    };
+    if !context.is_person() && !context.is_preview && !request.is_typed {
+        return Err(CommandError::needs_person(
+            "only a person orders a pull request",
+            format!("they type `{}`, or run this in a terminal", request.typed()),
+        ));
+    }
+    pr::order(context, remote).map(Some)
 }
 
 fn chosen_models(

@@ -52,6 +52,9 @@ pub(crate) struct RunStartOptions {
     pub proof: ProofOptions,
     #[command(flatten)]
     pub clients: ClientOptions,
+    /// Open a pull request once the run is complete, at origin or `--pr=REMOTE`
+    #[arg(long, hide = true, value_name = "REMOTE", num_args = 0..=1, require_equals = true, default_missing_value = "origin", value_parser = text)]
+    pub pr: Option<String>,
     /// Approve exactly the commands shown, by their digest
     #[arg(long, value_name = "DIGEST")]
     pub digest: Option<String>,

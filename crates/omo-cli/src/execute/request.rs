@@ -51,6 +51,8 @@ pub(crate) struct ExecuteRequest {
     pub waves: WaveOptions,
     pub proof: ProofOptions,
     pub clients: ClientPolicyRequest,
+    /// Remote of a pull request to open at the end.
+    pub pull_request: Option<String>,
     /// `--again`: repeats a complete or failed run.
     pub again: bool,
     pub digest: Option<String>,
@@ -75,6 +77,11 @@ impl ExecuteRequest {
                 "{kept}: --check, --review and --require-checks change nothing of it"
             ));
         }
+        if self.pull_request.is_some() && policy.pull_request.is_none() {
+            print_warning(
+                &"--pr counts only where a run is opened; once this one is complete, `omo run pr` opens the pull request",
+            );
+        }
     }
 
     pub(crate) fn new(command: ExecuteCommand, source: RequestedPlan) -> Self {
@@ -88,6 +95,7 @@ impl ExecuteRequest {
             waves: WaveOptions::default(),
             proof: ProofOptions::default(),
             clients: ClientPolicyRequest::default(),
+            pull_request: None,
             again: false,
             digest: None,
             is_typed: false,
@@ -134,8 +142,10 @@ impl TryFrom<RunStartOptions> for ExecuteRequest {
             is_dry_run: options.dry_run,
             selection: part,
         };
-        let is_named =
-            mode.is_some() || options.dialect.is_some() || options.proof != ProofOptions::default();
+        let is_named = mode.is_some()
+            || options.dialect.is_some()
+            || options.pr.is_some()
+            || options.proof != ProofOptions::default();
         let is_bare = scope == RunRequest::default() && !is_named && !options.again;
         let is_usual_list = options.tasks && mode.is_none();
         if source == RequestedPlan::OpenRun && !is_bare {
@@ -149,6 +159,7 @@ impl TryFrom<RunStartOptions> for ExecuteRequest {
             waves: options.waves,
             proof: options.proof,
             clients: options.clients.into(),
+            pull_request: options.pr,
             again: options.again,
             digest: options.digest,
             ..Self::new(

@@ -77,6 +77,9 @@ impl ExecuteRequest {
         }
         push_flag(&mut text, "--require-checks", self.proof.require_checks);
         push_flag(&mut text, "--skip-verify", self.waves.skip_verify);
+        if let Some(remote) = &self.pull_request {
+            let _ = write!(text, " --pr={}", quote_shell_word(remote));
+        }
         push_flag(&mut text, "--again", self.again);
         text
     }
@@ -155,6 +158,8 @@ mod tests {
                 "--check 'npm test' --review=waves p.md",
                 "p.md --check 'npm test' --review waves",
             ),
+            (Execute, "--pr p.md", "p.md --pr=origin"),
+            (Execute, "p.md --pr=up", "p.md --pr=up"),
             (
                 UlwExec,
                 "--require-checks p.md --check none",

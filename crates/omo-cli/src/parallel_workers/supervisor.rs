@@ -21,8 +21,8 @@ pub(crate) fn ensure_supervisor(context: &CommandContext, run: &Run) -> Result<(
     }
     // Checked now, while the user is there to read an error.
     let state = run.state()?;
-    billing::require_accepted_billing(&state)?;
     client_for_run(&state, &context.root)?;
+    billing::require_accepted_billing(&state)?;
     let (log, path) = run.log_file(LOG)?;
     let arguments: Vec<OsString> = ["agent", "supervise", "--detach", "--run", run.id()]
         .map(OsString::from)
@@ -53,9 +53,14 @@ fn find_client(folder: &Path) -> Result<ClaudeClient, CommandError> {
     ClaudeClient::find(&SearchPath::from_process(), folder).map_err(|_| {
         CommandError::precondition(
             "no `claude` is on the PATH, and the workers run in it",
-            "install Claude Code, or use --fg",
+            "install Claude Code; `omo run start --fg PLAN` has the session itself do the work",
         )
     })
+}
+
+/// `true` where a client for workers is installed.
+pub(crate) fn has_client(folder: &Path) -> bool {
+    find_client(folder).is_ok()
 }
 
 /// The client for workers; none is needed for a launcher, which starts them somewhere else.

@@ -10,6 +10,7 @@ use omo_engine::work::Engine;
 
 use crate::billing::can_ask_user;
 use crate::blocks::{self, parts};
+use crate::commands::run::pr;
 use crate::context::CommandContext;
 use crate::error::CommandError;
 use crate::exit_kind::ExitKind;
@@ -69,6 +70,7 @@ pub(crate) fn watch_run(
     shown.keeper.close(state)?;
     match schedule::next_action(state) {
         NextAction::Over => {
+            let state = &pr::open_ordered(context, engine.run, engine.run.state()?);
             let text = blocks::end_block(state);
             print_block(if is_at_terminal {
                 blocks::user_part(&text)

@@ -7,6 +7,24 @@ use serde::{Deserialize, Serialize};
 use crate::commit_guard::Judges;
 use crate::event::UnfinishedLine;
 
+/// An attempt to open the pull request that was ordered with the run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "outcome", rename_all = "snake_case")]
+pub enum PullRequestAttempt {
+    /// Under way, or interrupted.
+    Begun,
+    /// The request is open.
+    Opened {
+        /// Its address, as the program says it.
+        address: String,
+    },
+    /// No request was opened.
+    Failed {
+        /// Reason, with a way out.
+        reason: String,
+    },
+}
+
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AttemptEnd {
     /// Number of the attempt; `0` where there was none.

@@ -50,7 +50,20 @@ pub fn plan_overview(
         let _ = writeln!(text, "{line}");
     }
     let _ = writeln!(text, "{}", cost_line(plan, mode, clients, billing));
-    text
+    text + &pull_request_line(plan)
+}
+
+/// The ordered pull request, as a line; empty without one.
+pub fn pull_request_line(plan: &Plan) -> String {
+    let Some(order) = &plan.policy.pull_request else {
+        return String::new();
+    };
+    format!(
+        "Pull request: once the run is complete, {} opens one at {} ({}), with what is committed then.\n",
+        sanitize(&order.program, 20),
+        sanitize(&order.remote, 100),
+        sanitize(&order.address, 200)
+    )
 }
 
 pub fn unable_lines(plan: &Plan) -> Vec<String> {

@@ -6,6 +6,7 @@ use omo_core::text::{name_some, sanitize};
 use omo_view::run_view::{CheckoutView, RunEnd, RunView};
 use omo_view::text::uncommitted_lines;
 
+use crate::event::PullRequestAttempt;
 use crate::report::findings::{merge_commands, missing_commit_lines};
 use crate::report::ultraplan::short_commit;
 use crate::state::RunState;
@@ -65,7 +66,8 @@ fn merge_steps(state: &RunState) -> BTreeSet<String> {
 }
 
 fn before_finishing(state: &RunState, view: &RunView) -> Vec<String> {
-    let mut steps = Vec::new();
+    // First, since the end of a long line is cut.
+    let mut steps: Vec<String> = state.pull_request.iter().map(pull_request_step).collect();
     let unproved: Vec<&str> = view
         .not_verified
         .iter()
@@ -96,6 +98,20 @@ fn before_finishing(state: &RunState, view: &RunView) -> Vec<String> {
         steps.push("Have the work reviewed.".to_owned());
     }
     steps
+}
+
+fn pull_request_step(attempt: &PullRequestAttempt) -> String {
+    match attempt {
+        PullRequestAttempt::Begun => {
+            "A pull request is being opened; if none comes, `omo run pr` opens it.".to_owned()
+        }
+        PullRequestAttempt::Opened { address } => {
+            format!("A pull request is open: {}", sanitize(address, 300))
+        }
+        PullRequestAttempt::Failed { reason } => {
+            format!("No pull request was opened: {}", sanitize(reason, 350))
+        }
+    }
 }
 
 /// Lines about uncommitted work and the next steps, for the end of a run.

@@ -34,6 +34,20 @@ pub struct RunPolicy {
     pub added_checks: Vec<TaskCheck>,
     #[serde(default)]
     pub models: PlanModels,
+    /// Pull request to open once the run is complete.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub pull_request: Option<PullRequestOrder>,
+}
+
+/// A pull request that a person asked for when the run was opened.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PullRequestOrder {
+    /// Program that opens it, such as `gh`.
+    pub program: String,
+    /// Name of the remote, such as `origin`.
+    pub remote: String,
+    /// Address of the remote at that time.
+    pub address: String,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -81,6 +95,7 @@ impl Default for RunPolicy {
             review: ReviewTime::default(),
             added_checks: Vec::new(),
             models: PlanModels::default(),
+            pull_request: None,
         }
     }
 }

@@ -22,6 +22,7 @@ use crate::billing::can_ask_user;
 use crate::blocks::workflow_batch::WorkflowBatch;
 use crate::blocks::{self, parallel_run, parts, task_list_run};
 use crate::commands::agent::start::{FollowingTasks, begin_task};
+use crate::commands::run::pr;
 use crate::context::{CommandContext, EndedRuns};
 use crate::error::CommandError;
 use crate::exit_kind::ExitKind;
@@ -183,6 +184,7 @@ fn next_block(
     let by_workflow = options.workflow && blocks::goes_by_workflow(state);
     Ok(match schedule::next_action(state) {
         NextAction::Over => {
+            let state = &pr::open_ordered(context, engine.run, state.clone());
             let text = if state.is_task_list() {
                 task_list_run::end_block(state)
             } else {

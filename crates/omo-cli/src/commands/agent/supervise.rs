@@ -10,6 +10,7 @@ use omo_process::detached;
 use omo_state::config;
 use omo_state::env::{self, ProcessEnv};
 
+use crate::commands::run::pr;
 use crate::context::{CommandContext, EndedRuns};
 use crate::error::CommandError;
 use crate::parallel_workers::supervisor::client_for_run;
@@ -66,7 +67,7 @@ pub(crate) fn run(env: &ProcessEnv, options: &SuperviseOptions) -> Result<(), Co
         worker_mb: config::load(env.config_file.as_deref()).worker_mb(),
     };
     let driven = ParallelDriver::new(&engine, Some(means)).and_then(|mut driver| driver.drive());
-    let state = run.state()?;
+    let state = pr::open_ordered(&context, &run, run.state()?);
     context.note_in_session(&run, &state.holder, &state);
     let mut log = anstream::stderr().lock();
     match driven {

@@ -10,19 +10,22 @@ use anyhow::Context as _;
 use clap::Args;
 use omo_core::text::{list_some, sanitize};
 use omo_engine::Run;
+use omo_engine::event::{EventKind, PullRequestAttempt};
 use omo_engine::report::heading::run_heading;
 use omo_engine::state::RunState;
 use omo_engine::work::read_checkout;
 use omo_git::integrate::checkout_head;
 use omo_git::remote::{Remote, RemoteError};
 use omo_git::repository::GitRepository;
-use omo_state::env::ProcessEnv;
+use omo_plan::model::PullRequestOrder;
+use omo_state::env::{self, ProcessEnv};
 use omo_view::text::report_text;
 
 use crate::blocks::parts;
 use crate::commands::run::pr::service::{PullRequest, Service};
 use crate::context::{CommandContext, EndedRuns};
 use crate::error::CommandError;
+use crate::output::print_warning;
 use crate::plan_run_view::plan_run_text;
 use crate::run_arguments::NamedRun;
 
@@ -60,8 +63,107 @@ pub(crate) fn run(env: &ProcessEnv, options: &PrOptions) -> Result<(), CommandEr
         ));
     }
     let (run, state) = context.find_run(options.run.id(), EndedRuns::Included)?;
-    require_end(&run, &state)?;
-    require_committed(&state)?;
+    let opened = open_request(&context, &run, &state, &options.remote, None)?;
+    let PullRequestOpened {
+        address,
+        branch,
+        left,
+    } = opened;
+    let remote = &options.remote;
+    Ok(writeln!(
+        anstream::stdout(),
+        "{address}\nIts branch is {branch} at {remote}; none of yours was moved.{left}"
+    )?)
+}
+
+/// The order of a pull request for a run that is to be opened.
+pub(crate) fn order(
+    context: &CommandContext,
+    remote: &str,
+) -> Result<PullRequestOrder, CommandError> {
+    let repository = GitRepository::find(&context.root).ok_or_else(|| {
+        let message = "a pull request needs a git repository, and there is none here";
+        CommandError::precondition(message, "`git init` makes one, or leave --pr out")
+    })?;
+    let found = Remote::find(&repository, remote).map_err(|error| {
+        let failure = remote_error(&error);
+        match error {
+            RemoteError::Unknown { .. } => CommandError::precondition(
+                failure.message(),
+                "name one that `git remote` lists, as in --pr=upstream, or leave --pr out",
+            ),
+            _ => failure,
+        }
+    })?;
+    let address = found.address().map_err(|error| remote_error(&error))?;
+    let program = Service::find(&address, &context.root)?.program_name();
+    Ok(PullRequestOrder {
+        program: program.to_owned(),
+        remote: remote.to_owned(),
+        address,
+    })
+}
+
+/// Opens the ordered pull request of a complete run, once. A failure is recorded, and changes nothing else of the run.
+pub(crate) fn open_ordered(context: &CommandContext, run: &Run, state: RunState) -> RunState {
+    let is_due = |state: &RunState| {
+        state.plan.policy.pull_request.is_some()
+            && state.pull_request.is_none()
+            && parts::ends_well(state)
+    };
+    let Some(order) = state.plan.policy.pull_request.clone() else {
+        return state;
+    };
+    let record = |attempt: PullRequestAttempt, only_if_due: bool| {
+        run.transact(&context.actor(), env::now(), |state| {
+            let is_recorded = !only_if_due || is_due(state);
+            let event = EventKind::PullRequestTried { attempt };
+            Ok((
+                is_recorded.then_some(event).into_iter().collect(),
+                is_recorded,
+            ))
+        })
+    };
+    if !is_due(&state) {
+        return state;
+    }
+    // Several processes may see the end at the same time.
+    match record(PullRequestAttempt::Begun, true) {
+        Ok((true, _)) => {}
+        Ok((false, after)) => return after,
+        Err(error) => {
+            print_warning(&format!("no pull request was opened: {error}"));
+            return state;
+        }
+    }
+    let attempt = match open_request(context, run, &state, &order.remote, Some(&order.address)) {
+        Ok(PullRequestOpened { address, .. }) => PullRequestAttempt::Opened { address },
+        Err(failure) => {
+            let hint = failure.hint().map(|hint| format!("; {hint}"));
+            let reason = format!("{}{}", failure.message(), hint.unwrap_or_default());
+            PullRequestAttempt::Failed { reason }
+        }
+    };
+    record(attempt, false).map_or(state, |(_, after)| after)
+}
+
+struct PullRequestOpened {
+    address: String,
+    branch: String,
+    /// Line about files that are not in it; empty without any.
+    left: String,
+}
+
+/// Pushes the branch of a complete run, and opens the request. The remote has the ordered address, where one is given.
+fn open_request(
+    context: &CommandContext,
+    run: &Run,
+    state: &RunState,
+    remote_name: &str,
+    ordered_address: Option<&str>,
+) -> Result<PullRequestOpened, CommandError> {
+    require_end(run, state)?;
+    require_committed(state)?;
     let root = Path::new(&state.root);
     let repository = GitRepository::find(root).ok_or_else(|| {
         CommandError::precondition(
@@ -79,12 +181,16 @@ pub(crate) fn run(env: &ProcessEnv, options: &PrOptions) -> Result<(), CommandEr
             "commit its work, then `omo run pr`",
         )
     })?;
-    let remote =
-        Remote::find(&repository, &options.remote).map_err(|error| remote_error(&error))?;
-    let service = Service::find(
-        &remote.address().map_err(|error| remote_error(&error))?,
-        root,
-    )?;
+    let remote = Remote::find(&repository, remote_name).map_err(|error| remote_error(&error))?;
+    let address = remote.address().map_err(|error| remote_error(&error))?;
+    if ordered_address.is_some_and(|ordered| ordered != address) {
+        let message = format!("the address of {remote_name} has changed since the run was opened");
+        return Err(CommandError::conflict(
+            message,
+            "look at `git remote -v`; `omo run pr` opens the request there",
+        ));
+    }
+    let service = Service::find(&address, root)?;
     let branch = format!("omo/{}", run.id());
     let target = own_branch(&repository)?;
     let remote_branches: BTreeMap<String, String> = remote
@@ -100,26 +206,26 @@ pub(crate) fn run(env: &ProcessEnv, options: &PrOptions) -> Result<(), CommandEr
         Some(_) => {
             let message = format!(
                 "the branch {branch} is at {} already, and has other commits",
-                options.remote
+                remote_name
             );
             let hint = format!(
                 "`git push {} --delete {branch}` removes it there, or push to it yourself",
-                options.remote
+                remote_name
             );
             return Err(CommandError::conflict(message, hint));
         }
     }
-    let report = plan_run_text(env, &run, &state, report_text)?;
+    let report = plan_run_text(context.env, run, state, report_text)?;
     let request = PullRequest {
         branch: &branch,
         target: target
             .as_deref()
             .filter(|target| remote_branches.contains_key(*target)),
-        title: &title(&state),
-        body: &body(&state, &report),
+        title: &title(state),
+        body: &body(state, &report),
     };
     let address = service.open(root, &request)?;
-    let others = read_checkout(&state)
+    let others = read_checkout(state)
         .map(|checkout| checkout.other_uncommitted)
         .unwrap_or_default();
     let names = sanitize(
@@ -131,11 +237,11 @@ pub(crate) fn run(env: &ProcessEnv, options: &PrOptions) -> Result<(), CommandEr
     } else {
         format!("\nNot in it, since it is not committed: {names}")
     };
-    let remote = &options.remote;
-    Ok(writeln!(
-        anstream::stdout(),
-        "{address}\nIts branch is {branch} at {remote}; none of yours was moved.{note}"
-    )?)
+    Ok(PullRequestOpened {
+        address,
+        branch,
+        left,
+    })
 }
 
 fn remote_error(error: &RemoteError) -> CommandError {

@@ -80,6 +80,11 @@ impl ServiceKind {
 }
 
 impl Service {
+    /// Name of the program, such as `gh`.
+    pub(super) fn program_name(&self) -> &'static str {
+        self.kind.program()
+    }
+
     /// The program for the address of a remote, from outside of the project.
     pub(super) fn find(address: &str, project: &Path) -> Result<Self, CommandError> {
         let search =
