@@ -418,6 +418,12 @@ fn log_shows_each_decision_in_order() {
             let count =
                 |arguments: &[&str]| Ok::<_, anyhow::Error>(good(s, arguments)?.lines().count());
             ensure!(count(&["log"])? == 3 && count(&["log", "-n", "2"])? == 2);
+            let none = omo(s, &["log", "-n", "0"], &[])?;
+            let said = String::from_utf8(none.stderr)?;
+            ensure!(
+                none.status.code() == Some(2) && said.contains("needs a positive integer"),
+                "{said}"
+            );
             ensure!(count(&["log", "--since", "1h"])? == 3);
             for id in [s.session.session(), short(s)] {
                 ensure!(count(&["log", "--session", id])? == 2, "of {id}");

@@ -582,6 +582,18 @@ fn an_end_says_what_is_against_it_and_stays_readable() {
             );
             Ok(())
         }),
+        ("what is left of one that has not ended", |s| {
+            s.session.be_the_client();
+            s.arm()?;
+            let (_, out) = omo_says(s, &["verify", "--last"])?;
+            let id = s.session.session().to_owned();
+            ensure!(
+                out.contains(&format!("its session is open: `omo watch --session {id}`"))
+                    && !out.contains("claude --resume"),
+                "{out}"
+            );
+            Ok(())
+        }),
         ("what is left of it", |s| {
             let said = ends_red(s)?;
             let (status, out) = omo_says(s, &["verify", "--last"])?;

@@ -553,6 +553,27 @@ fn saturate(count: usize) -> u32 {
     u32::try_from(count).unwrap_or(u32::MAX)
 }
 
+/// Open runs of a work tree, newest first.
+pub(crate) fn open_runs(
+    root: &Path,
+    env: &ProcessEnv,
+) -> Result<Vec<(Run, RunState)>, CommandError> {
+    let Some(runs) = RunStore::find(root, env.state_home.as_deref())? else {
+        return Ok(Vec::new());
+    };
+    let mut found = Vec::new();
+    for listed in runs.list()? {
+        if let Some(state) = listed
+            .state
+            .ok()
+            .filter(|state| Path::new(&state.root) == root && state.phase == RunPhase::Executing)
+        {
+            found.push((runs.get(&listed.id)?, state));
+        }
+    }
+    Ok(found)
+}
+
 /// Sessions of two runs in one repository would move the same branch, and remove each other's work trees.
 pub(crate) fn require_only_parallel_run(
     runs: &RunStore,

@@ -3,11 +3,13 @@
 use std::path::PathBuf;
 
 use omo_core::messages::run_end;
+use omo_core::request_source::ClientProcess;
 use omo_core::session::id::SessionId;
 use omo_core::session::{EntryProvenance, Session, VerdictKind};
 use omo_core::timestamp::Timestamp;
 use omo_git::git_command::GitCalls;
 use omo_git::work_files::{FileManifest, WorkFiles};
+use omo_process::process_identity::start_mark;
 use omo_state::ended_runs;
 use omo_state::env::ProcessEnv;
 use omo_state::state;
@@ -221,4 +223,10 @@ fn changed_at(session: &Session) -> Option<Timestamp> {
         .as_ref()
         .map(|verdict| verdict.at)
         .max(session.ulw.started_at)
+}
+/// `true` where a client of the session still runs.
+pub(crate) fn has_live_client(session: &Session) -> bool {
+    let lives =
+        |client: &ClientProcess| start_mark(client.pid).as_ref() == Some(&client.start_mark);
+    session.clients.iter().any(lives)
 }

@@ -91,7 +91,7 @@ impl RunState {
         let mut plan = proof::find_proofs(plan, added_checks);
         (plan.policy.requires_checks, plan.policy.review) = (*requires_checks, *review);
         plan.policy.models = models.clone();
-        plan.policy.pull_request = pull_request.clone();
+        plan.policy.pull_request.clone_from(pull_request);
         arranged(plan, self.mode, &ModeOptions::from(&self.plan.policy))
     }
 }

@@ -12,7 +12,7 @@ use omo_claude::hook_output::HookAnswer;
 use omo_core::log_entry;
 use omo_core::messages::run_start;
 use omo_core::messages::status_report::status_report;
-use omo_core::messages::why::why;
+use omo_core::messages::why::{why, why_plan_waits};
 use omo_core::messages::{self};
 use omo_core::prompt::question::is_question;
 use omo_core::prompt::ulw_arguments::UlwOptions;
@@ -359,12 +359,10 @@ fn apply_decision(
                 ))
             }))
         }
-        PromptDecision::Why => {
-            HookAnswer::RejectPrompt(why_text(context).unwrap_or_else(|error| {
-                context.log_problem(&error);
-                messages::refusal_line(&format!("the state cannot be read: {error}"))
-            }))
-        }
+        PromptDecision::Why => HookAnswer::RejectPrompt(why_text(prompt).unwrap_or_else(|error| {
+            context.log_problem(&error);
+            messages::refusal_line(&format!("the state cannot be read: {error}"))
+        })),
         PromptDecision::Help(text) => HookAnswer::RejectPrompt((*text).to_owned()),
         PromptDecision::Statusline(request) => HookAnswer::RejectPrompt(
             status_line_prompt::answer(*request, context.env.state_home.as_deref()),
@@ -446,7 +444,17 @@ fn write_stop(
     Ok(was_armed)
 }
 
-fn why_text(context: &HookContext) -> Result<String, HookError> {
+fn why_text(prompt: &PromptContext) -> Result<String, HookError> {
+    let context = prompt.context;
+    let own = prompt
+        .session
+        .and_then(|session| context.own_plan_run(session))
+        .filter(|run| run.is_open());
+    let waits = own.map_or_else(|| run_prompt::offer(context), why_plan_waits);
+    // The last decision may be about an earlier run.
+    if let (Some(waits), false) = (waits, prompt.session.is_some_and(Session::is_armed)) {
+        return Ok(waits);
+    }
     let id = context.session_id.as_ref();
     let place = context.session_entry()?;
     let last = place
@@ -507,6 +515,11 @@ fn status_text(prompt: &PromptContext) -> Result<String, HookError> {
     let at_work = plan
         .filter(|plan| plan.is_open())
         .and_then(|plan| run_prompt::at_work(context, Some(plan)));
+    // Another session, or a terminal, has opened this one.
+    let at_work = match plan {
+        Some(plan) if plan.is_open() => at_work,
+        _ => run_prompt::offer(context),
+    };
     Ok(std::iter::once(report.text(context.env.now))
         .chain(at_work)
         .collect::<Vec<_>>()

@@ -108,13 +108,25 @@ fn the_only_plan_that_is_ready_is_offered_and_its_code_alone_begins_it() {
                 Ok(())
             },
         ),
-        ("of two none", two_tasks(), |g| {
+        ("of two none, and both are named", two_tasks(), |g| {
             g.lab().write("docs/other.md", &two_tasks())?;
             let screen = shown(&mut g.session()?, "/omo:execute")?;
             ensure!(
                 screen.starts_with("[omo] Nothing was started: no plan run is open here"),
                 "{screen}"
             );
+            for part in [
+                "2 plans are ready; name one:",
+                "\n  /omo:execute docs/plan.md",
+                "\n  /omo:execute docs/other.md",
+            ] {
+                ensure!(screen.contains(part), "no {part:?}: {screen}");
+            }
+            g.omo_at_terminal(&["run", "start"])?.refuses(
+                3,
+                "no plan run is open here",
+                "omo run start docs/other.md",
+            )?;
             Ok(())
         }),
     ]);
@@ -233,7 +245,8 @@ fn a_verification_that_is_retried_judges_again_and_no_task_is_done_again() {
             "2: not so",
         ];
         g.omo_at_terminal(&refused)?.exits_with(0)?;
-        g.omo_at_terminal(&["agent", "next"])?.exits_with(1)?;
+        let end = g.omo_at_terminal(&["agent", "next"])?.exits_with(1)?.out;
+        ensure!(end.contains("the verifier says: not so"), "{end}");
         ensure!(
             [g.standing("1")?, g.standing("2")?] == ["passed", "failed"],
             "{}",

@@ -2,7 +2,9 @@
 
 use anyhow::{Context, Result, ensure};
 use omo_testkit::stand_in::HookAnswer;
-use omo_tests::plan_project::{Ground, PLAN, Session, play, two_tasks, two_tasks_with_stop};
+use omo_tests::plan_project::{
+    Ground, ONE_TASK_BATCHES, PLAN, Session, play, two_tasks, two_tasks_with_stop,
+};
 use omo_tests::scene::require_sound;
 
 /// What stands in the place of a typed prompt.
@@ -309,5 +311,100 @@ fn the_model_of_a_plan_is_said_and_chosen() {
                 Ok(())
             },
         ),
+    ]);
+}
+
+#[test]
+fn a_run_that_waits_is_shown_where_its_user_looks() {
+    let waits = |g: &mut Ground| {
+        g.options = ONE_TASK_BATCHES;
+        g.open()?;
+        g.pass("1", "one")?;
+        g.omo_at_terminal(&["agent", "next"])?.exits_with(7)?;
+        let run = g.run()?;
+        let status = g.omo_at_terminal(&["status"])?.exits_with(0)?.out;
+        let row = format!("plan run  {PLAN}: 1 of 2 done, waits for you: ");
+        ensure!(
+            status.starts_with(&row) && status.contains(&format!("(run {run})\n")),
+            "{status}"
+        );
+        ensure!(status.contains("type /omo:execute"), "{status}");
+        let why = g.omo_at_terminal(&["why"])?.exits_with(0)?.out;
+        let mut session = g.session()?;
+        let typed = shown(&mut session, "/omo:why")?;
+        for why in [&why, &typed] {
+            ensure!(
+                why.contains("waits for you")
+                    && why.contains("/omo:execute")
+                    && !why.contains("ulw"),
+                "{why}"
+            );
+        }
+        let status = shown(&mut session, "/omo:status")?;
+        ensure!(
+            status.contains(&format!("the run `{run}` of `{PLAN}` is open"))
+                && status.contains("waits for you"),
+            "{status}"
+        );
+        // The session that goes on with it has a row of its own.
+        session.type_prompt("/omo:execute")?;
+        g.omo_in_session(&session, &["agent", "open", "--command", "execute"])?
+            .exits_with(0)?;
+        let status = shown(&mut session, "/omo:status")?;
+        ensure!(!status.contains("is open"), "{status}");
+        let status = g.omo_at_terminal(&["status"])?.exits_with(0)?.out;
+        ensure!(status.matches(&run).count() == 1, "{status}");
+        Ok(())
+    };
+    play(&[
+        ("opened in a terminal", two_tasks_with_stop(), waits),
+        ("in its own session", two_tasks_with_stop(), |g| {
+            g.options = ONE_TASK_BATCHES;
+            let mut session = g.session()?;
+            g.open_in(&mut session)?;
+            let ticket = g
+                .omo_in_session(&session, &["agent", "start", "1"])?
+                .ticket()?;
+            g.lab().write("words/1.txt", "one\n")?;
+            g.omo_in_session(&session, &["agent", "done", "--ticket", &ticket])?
+                .exits_with(0)?;
+            let why = shown(&mut session, "/omo:why")?;
+            ensure!(
+                why.contains("waits for you") && !why.contains("ulw"),
+                "{why}"
+            );
+            Ok(())
+        }),
+    ]);
+}
+
+#[test]
+fn what_a_line_lacks_is_said_before_anything_else() {
+    play(&[
+        ("workers without a client", two_tasks(), |g| {
+            g.git(&["config", "user.name", "A"])?;
+            g.git(&["config", "user.email", "a@example.org"])?;
+            let digest = g.digest(PLAN)?;
+            let start = ["run", "start", "--parallel", PLAN, "--digest", &digest];
+            let opened = g.omo_at_terminal(&start)?.exits_with(0)?.out;
+            ensure!(
+                opened.contains("no `claude` is on the PATH")
+                    && opened.contains("`omo run start --fg docs/plan.md` has the session"),
+                "{opened}"
+            );
+            g.omo_at_terminal(&["agent", "workers", "start"])?.refuses(
+                5,
+                "no `claude` is on the PATH",
+                "`omo run start --fg PLAN`",
+            )?;
+            Ok(())
+        }),
+        ("the options of a plan", two_tasks(), |g| {
+            let page = shown(&mut g.session()?, "/omo:execute --help")?;
+            for option in ["--check", "--review", "--model", "--batch-size", "--pr "] {
+                ensure!(page.contains(option), "no {option}: {page}");
+            }
+            Ok(())
+        }),
     ]);
 }

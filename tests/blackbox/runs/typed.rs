@@ -191,6 +191,13 @@ fn the_commands_about_a_run_answer_without_a_model() {
                     said.ends_with(&format!("/omo:cancel {run} ends the run.")),
                     "{said}"
                 );
+                let said = typed_answer(&mut session, "/omo:cancel")?;
+                ensure!(
+                    said.starts_with(&format!(
+                        "[omo] {run} is cancelled; `/omo:execute docs/plan.md` goes on with it. Still at work on task 1: an agent"
+                    )),
+                    "{said}"
+                );
                 Ok(())
             },
         ),
@@ -381,6 +388,33 @@ fn an_omo_that_does_not_answer_is_ended_and_its_user_sees_what_to_type() {
             said.reason()
                 .is_some_and(|said| said.contains("is not there yet")),
             "{said:?}"
+        );
+        Ok(())
+    })]);
+}
+
+#[test]
+fn a_person_is_told_what_a_person_does_next() {
+    play(&[("a task that failed", failing(), |g| {
+        g.open()?;
+        let ticket = g.start("1")?;
+        g.omo_at_terminal(&["agent", "done", "--ticket", &ticket])?
+            .exits_with(0)?;
+        let said = g
+            .omo_at_terminal(&["run", "retry", "1"])?
+            .exits_with(0)?
+            .out;
+        ensure!(
+            said == "1 is to be done again. Next: start `claude` in this folder and type /omo:execute\n",
+            "{said}"
+        );
+        let ticket = g.start("1")?;
+        g.omo_at_terminal(&["agent", "done", "--ticket", &ticket])?
+            .exits_with(0)?;
+        let said = g.omo_at_terminal(&["run", "skip", "1"])?.exits_with(0)?.out;
+        ensure!(
+            said.contains("1 is left out. Next: start `claude`"),
+            "{said}"
         );
         Ok(())
     })]);

@@ -16,6 +16,7 @@ use omo_state::files::folder::GuardedFolder;
 use serde::Serialize;
 
 use crate::error::CommandError;
+use crate::execute::options::positive;
 use crate::local_time::{LocalClock, Since};
 use crate::output::stdout_columns;
 use crate::project::Project;
@@ -38,7 +39,7 @@ pub(crate) struct LogOptions {
     #[arg(long, value_name = "TIME", value_parser = Since::parse)]
     pub since: Option<Since>,
     /// Only the last N
-    #[arg(short = 'n', long, value_name = "N")]
+    #[arg(short = 'n', long, value_name = "N", value_parser = line_count)]
     pub limit: Option<usize>,
     /// Only those about this session; the beginning of its id will do
     #[arg(long, value_name = "ID")]
@@ -49,6 +50,10 @@ pub(crate) struct LogOptions {
     /// Print JSON: one object for each line, with whole ids and the local time
     #[arg(long)]
     pub json: bool,
+}
+
+fn line_count(value: &str) -> Result<usize, String> {
+    usize::try_from(positive(value)?).map_err(|_| "is too many".to_owned())
 }
 
 const LOOK_EVERY: Duration = Duration::from_millis(200);
@@ -291,6 +296,7 @@ mod tests {
                 .to_owned(),
             blocks: 3,
             max_blocks: 8,
+            since: None,
             claim: None,
         }
     }

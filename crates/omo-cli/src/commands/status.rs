@@ -7,6 +7,7 @@ use anstyle::Style;
 use clap::Args;
 use omo_checks::claim_proof::known_counterfactual;
 use omo_core::log_entry::LogEntry;
+use omo_core::messages::plan::status_row;
 use omo_core::messages::status_report::{HEADING, StatusReport, UlwState, status_report};
 use omo_core::session::id::SessionId;
 use omo_core::session::plan_run::PlanRun;
@@ -24,8 +25,9 @@ use omo_view::text::working_lines;
 use serde::Serialize;
 use unicode_width::UnicodeWidthStr;
 
+use crate::blocks::next_at_terminal;
 use crate::config_problems::warn_about_config;
-use crate::context::session_entry;
+use crate::context::{open_runs, session_entry};
 use crate::error::CommandError;
 use crate::last_run::changed_files;
 use crate::local_time::LocalClock;
@@ -201,6 +203,28 @@ fn show(
     env: &ProcessEnv,
 ) -> Result<(), CommandError> {
     let mut out = anstream::stdout().lock();
+    let shown = |id: &str| {
+        let mut own = lines
+            .iter()
+            .filter_map(|line| line.report.plan_run.as_ref());
+        own.any(|run| run.id == id)
+    };
+    let mut others = match project.named_session() {
+        Some(_) => Vec::new(),
+        None => open_runs(&project.root, env)?,
+    };
+    others.retain(|(run, _)| !shown(run.id()));
+    for (run, state) in &others {
+        let row = status_row(&session_entry(run, state));
+        writeln!(out, "{PLAN_RUN}  {row} (run {})", sanitize(run.id(), 64))?;
+        writeln!(out, "next      {}", next_at_terminal(state))?;
+    }
+    if !others.is_empty() {
+        if lines.is_empty() {
+            return Ok(());
+        }
+        writeln!(out)?;
+    }
     if lines.is_empty() {
         writeln!(
             out,

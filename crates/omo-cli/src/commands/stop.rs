@@ -15,7 +15,7 @@ use omo_state::files::folder::GuardedFolder;
 use omo_state::seal;
 use omo_state::state::{self, EntryChange, StateError, sealed_plan_run};
 
-use crate::commands::run::cancel::{RunCancelOptions, cancel};
+use crate::commands::run::cancel::{CancelReader, RunCancelOptions, cancel};
 use crate::config_problems::warn_about_config;
 use crate::context::CommandContext;
 use crate::error::CommandError;
@@ -155,7 +155,7 @@ fn cancel_run_of_terminal(
         run: run.into(),
         reason: reason.to_owned(),
     };
-    cancel(context, &options, CLEANUP_TIMEOUT).ok()
+    cancel(context, &options, CLEANUP_TIMEOUT, CancelReader::Terminal).ok()
 }
 
 fn none_is_on(looked_at: &[String]) -> String {

@@ -3,12 +3,14 @@
 use std::io::Write;
 
 use clap::Args;
-use omo_core::messages::why::why;
+use omo_core::messages::why::{why, why_plan_waits};
+use omo_core::session::id::SessionId;
 use omo_state::decision_log;
 use omo_state::env::ProcessEnv;
 
+use crate::context::{open_runs, session_entry};
 use crate::error::CommandError;
-use crate::project::own_session;
+use crate::project::{Project, own_session};
 use crate::repository_sessions::find_project;
 
 const HELP: &str = "\
@@ -38,10 +40,35 @@ pub(crate) fn run(env: &ProcessEnv, options: &WhyOptions) -> Result<(), CommandE
         .named_session()
         .cloned()
         .map_or_else(|| own_session(env), |id| Ok(Some(id)))?;
-    let last = match session {
+    let last = match &session {
         Some(id) => log.remove(id.as_str()),
         None => log.into_values().max_by_key(|entry| entry.at),
     };
+    let about = last.as_ref().map(|entry| entry.session.as_str());
+    let is_armed = project
+        .sessions()?
+        .iter()
+        .any(|(id, known)| Some(id.as_str()) == about && known.is_armed());
+    let waits = waiting_run(&project, session.as_ref(), env)?;
+    // The last decision may be about an earlier run.
+    if let (Some(waits), false) = (waits, is_armed) {
+        return Ok(writeln!(anstream::stdout(), "{waits}")?);
+    }
     writeln!(anstream::stdout(), "{}", why(last.as_ref(), env.now))?;
     Ok(())
+}
+
+/// The answer about a plan run of this work tree that waits for its user, and that no other session holds.
+fn waiting_run(
+    project: &Project,
+    session: Option<&SessionId>,
+    env: &ProcessEnv,
+) -> Result<Option<String>, CommandError> {
+    let mut found = open_runs(&project.root, env)?
+        .into_iter()
+        .filter(|(_, state)| {
+            let holder = state.holder.session.as_deref();
+            session.is_none_or(|own| holder.is_none_or(|holder| holder == own.as_str()))
+        });
+    Ok(found.find_map(|(run, state)| why_plan_waits(&session_entry(&run, &state))))
 }

@@ -21,8 +21,8 @@ pub(crate) fn ensure_supervisor(context: &CommandContext, run: &Run) -> Result<(
     }
     // Checked now, while the user is there to read an error.
     let state = run.state()?;
-    client_for_run(&state, &context.root)?;
     billing::require_accepted_billing(&state)?;
+    client_for_run(&state, &context.root)?;
     let (log, path) = run.log_file(LOG)?;
     let arguments: Vec<OsString> = ["agent", "supervise", "--detach", "--run", run.id()]
         .map(OsString::from)

@@ -9,7 +9,6 @@ use omo_core::session::claim_state::VerificationPhase;
 use omo_core::stop::allowed_blocks;
 use omo_git::difference::{FileVersions, changes_of_run};
 use omo_git::git_command::GitCalls;
-use omo_process::process_identity::start_mark;
 use omo_state::decision_log::{self, DecisionLogReader};
 use omo_state::env::ProcessEnv;
 use omo_state::files::folder::GuardedFolder;
@@ -19,7 +18,7 @@ use omo_view::run_view::RunView;
 use crate::error::CommandError;
 use crate::exit_kind::ExitKind;
 use crate::kept_texts::KeptTexts;
-use crate::last_run::{LastRun, changed_files};
+use crate::last_run::{LastRun, changed_files, has_live_client};
 use crate::local_time::LocalClock;
 use crate::page_file::ultrawork_page_name;
 use crate::project::Project;
@@ -45,12 +44,8 @@ impl RunSource for UltraworkSource {
     }
 
     fn is_abandoned(&self) -> bool {
-        let clients = &self.run.session.clients;
-        self.is_open()
-            && !clients.is_empty()
-            && clients
-                .iter()
-                .all(|client| start_mark(client.pid).as_ref() != Some(&client.start_mark))
+        let session = &self.run.session;
+        self.is_open() && !session.clients.is_empty() && !has_live_client(session)
     }
 
     fn files(&self, is_live: bool) -> Vec<PathBuf> {

@@ -483,7 +483,7 @@ fn an_ultrawork_run_that_is_not_proved_is_not_green() {
 
 #[test]
 fn idle_time_is_drawn_as_idle() {
-    let entry = |event: &str, decision: &str, at: i64| LogEntry {
+    let entry = |event: &str, decision: &str, at: u64| LogEntry {
         at: time(at),
         session: "abc".to_owned(),
         event: event.to_owned(),
@@ -499,7 +499,7 @@ fn idle_time_is_drawn_as_idle() {
         row: Some(row.number()),
         ..entry
     };
-    let since = |at: i64, entry: LogEntry| LogEntry {
+    let since = |at: u64, entry: LogEntry| LogEntry {
         since: Some(time(at)),
         ..entry
     };

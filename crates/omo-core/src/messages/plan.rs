@@ -200,7 +200,7 @@ fn execute_line(plan: &str) -> String {
     }
 }
 
-fn plan_path(plan: &str) -> &str {
+pub(crate) fn plan_path(plan: &str) -> &str {
     plan.strip_prefix(STEP_PLAN_PREFIX).unwrap_or(plan)
 }
 

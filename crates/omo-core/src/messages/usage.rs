@@ -14,12 +14,17 @@ pub const ULW: &str = "\
 const EXECUTE: &str = "\
 usage: /omo:execute [<plan.md>] [--parallel | --waves | --batches | --fg] [--approve CODE]
 Executes a plan in the way that it asks for, and says which it took. Typed alone it goes on where it was.
-  --parallel      clients of their own, each in a work tree: where the plan has an Execution Strategy
-  --waves         workers at the same time, then a verification: where tasks say what they depend on
-  --batches       one task after the other, with stops for you: where the plan has some, and else
-  --fg            one task after the other in this session
-  --again         begin a plan anew that is done
-  --approve CODE  agree to exactly the commands that were shown
+  --parallel       clients of their own, each in a work tree: where the plan has an Execution Strategy
+  --waves          workers at the same time, then a verification: where tasks say what they depend on
+  --batches        one task after the other, with stops for you: where the plan has some, and else
+  --fg             one task after the other in this session
+  --again          begin a plan anew that is done
+  --approve CODE   agree to exactly the commands that were shown
+  --check COMMAND  also prove tasks that name no check, once, behind all of them
+  --review WHEN    when a reviewer judges what no command proves: tasks, waves, end or never
+  --model MODEL    the model of the workers, such as sonnet
+  --batch-size N   with --batches: so many tasks in a batch
+  --pr             open a pull request once the run is complete
 It takes the options of /omo:execute-plan, /omo:execute-local and /omo:ulw-exec as well.";
 
 const EXECUTE_PLAN: &str = "\

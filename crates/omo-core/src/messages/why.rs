@@ -1,8 +1,10 @@
 //! `/omo:why`: the last decision about a session, its rule, and the way to change it.
 
 use crate::log_entry::LogEntry;
+use crate::messages::plan::plan_path;
+use crate::session::plan_run::{PlanRun, PlanRunStatus};
 use crate::stop::StopRow;
-use crate::text::{format_age, sanitize};
+use crate::text::{format_age, inline_code, sanitize};
 use crate::timestamp::Timestamp;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -100,6 +102,20 @@ pub fn why(last: Option<&LogEntry>, now: Timestamp) -> String {
         )
     ));
     lines.join("\n")
+}
+
+/// The answer about a plan run that waits for its user; `None` for one that does not.
+pub fn why_plan_waits(run: &PlanRun) -> Option<String> {
+    let PlanRunStatus::Waits(question) = run.status() else {
+        return None;
+    };
+    Some(format!(
+        "[omo] the run `{}` of `{}` waits for you: {}\n\
+         change it: `/omo:answer OPTION` answers it; /omo:execute goes on with the run",
+        inline_code(&run.id, 64),
+        inline_code(plan_path(&run.plan), 200),
+        sanitize(question, 300)
+    ))
 }
 
 fn event_words(event: &str) -> String {

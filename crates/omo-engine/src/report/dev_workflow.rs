@@ -70,9 +70,11 @@ fn task_end(
     task_state: Option<&TaskState>,
     lets_be_unproved: bool,
 ) -> Option<(EndedStatus, String)> {
-    let evidence = task_state
-        .and_then(|task_state| task_state.last_end.as_ref())
-        .map(|end| end.evidence.clone())
+    let refused = task_state
+        .filter(|task| task.status == TaskStatus::Failed && task.refused_as.is_some())
+        .and_then(|task| task.reason.clone());
+    let evidence = refused
+        .or_else(|| Some(task_state?.last_end.as_ref()?.evidence.clone()))
         .unwrap_or_default();
     match standing {
         TaskStanding::Is(TaskStatus::Passed) => Some((EndedStatus::Done, evidence)),

@@ -148,6 +148,7 @@ impl Witness {
             EventKind::ProjectionChanged { .. }
             | EventKind::PlanTicked { .. }
             | EventKind::PlanNotTicked { .. }
+            | EventKind::PullRequestTried { .. }
             | EventKind::HolderChanged
             | EventKind::TasksDispatched { .. } => {}
             EventKind::QuestionOpened { question } => {

@@ -3,6 +3,9 @@
 use std::time::Duration;
 
 use clap::Args;
+use omo_core::text::name_some;
+use omo_engine::state::RunState;
+use omo_engine::view::words::how_to_go_on;
 use omo_engine::work::moved_run;
 use omo_state::env::ProcessEnv;
 
@@ -34,6 +37,7 @@ pub(crate) fn run(env: &ProcessEnv, options: &RunCancelOptions) -> Result<(), Co
         &CommandContext::find(env)?,
         options,
         CLEANUP_TIMEOUT,
+        CancelReader::Terminal,
     )?)
 }
 
@@ -46,13 +50,22 @@ pub(crate) fn cancel_typed(
         &CommandContext::find(env)?,
         options,
         Duration::from_secs(2),
+        CancelReader::Session,
     )?)
+}
+
+/// Place where a person reads that a run is cancelled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum CancelReader {
+    Session,
+    Terminal,
 }
 
 pub(crate) fn cancel(
     context: &CommandContext,
     options: &RunCancelOptions,
     patience: Duration,
+    reader: CancelReader,
 ) -> Result<String, CommandError> {
     let (run, before) = context.find_run(options.run.id(), EndedRuns::Excluded)?;
     let engine = context.engine_without_files(&run, &before)?;
@@ -61,15 +74,33 @@ pub(crate) fn cancel(
     let mut message = if moved_run::is_gone(&state) {
         format!("{} is cancelled; its work tree is gone.", run.id())
     } else {
+        let go_on = match reader {
+            CancelReader::Session => how_to_go_on(&state),
+            CancelReader::Terminal => format!("omo run resume --run {}", run.id()),
+        };
         format!(
-            "{} is cancelled; `omo run resume --run {}` goes on with it.{commit}",
-            run.id(),
+            "{} is cancelled; `{go_on}` goes on with it.{commit}",
             run.id()
         )
     };
+    message.push_str(&agents_line(&before));
     // A user who reads that the run is cancelled finds none of it at work.
     if state.parallel.is_some() && !put_away_within(&engine, patience)? {
         message.push_str(" Its clients are being ended; `omo run show` says what is left of them.");
     }
     Ok(message)
+}
+
+/// Line about agents of the session, which no program can end; empty without any at work.
+fn agents_line(before: &RunState) -> String {
+    const NAMED_TASKS: usize = 5;
+    let ids: Vec<&str> = before.running_attempts().map(|(id, _)| id).collect();
+    if ids.is_empty() || !before.mode.is_done_by_agents() {
+        return String::new();
+    }
+    format!(
+        " Still at work on {}: an agent of the session. Nothing that it does counts any more; Esc, or the client's own list \
+         of tasks, ends it.",
+        name_some(before.plan.dialect.unit_word(), &ids, NAMED_TASKS)
+    )
 }

@@ -204,13 +204,10 @@ fn open_request(
             .map_err(|error| remote_error(&error))?,
         Some(known) if *known == head => {}
         Some(_) => {
-            let message = format!(
-                "the branch {branch} is at {} already, and has other commits",
-                remote_name
-            );
+            let message =
+                format!("the branch {branch} is at {remote_name} already, and has other commits");
             let hint = format!(
-                "`git push {} --delete {branch}` removes it there, or push to it yourself",
-                remote_name
+                "`git push {remote_name} --delete {branch}` removes it there, or push to it yourself"
             );
             return Err(CommandError::conflict(message, hint));
         }

@@ -8,6 +8,7 @@ use omo_engine::verbs;
 use omo_plan::model::Task;
 use omo_state::env::ProcessEnv;
 
+use crate::blocks::next_at_terminal;
 use crate::context::{self, CommandContext, EndedRuns};
 use crate::error::CommandError;
 use crate::run_arguments::TaskOptions;
@@ -34,14 +35,26 @@ pub(crate) struct RetryOptions {
 }
 
 pub(crate) fn run(env: &ProcessEnv, options: &RetryOptions) -> Result<(), CommandError> {
-    let state = reopen(&CommandContext::find(env)?, &options.task, options.passed)?;
+    let context = CommandContext::find(env)?;
+    let state = reopen(&context, &options.task, options.passed)?;
     let line = reopened_line(&state, &options.task.id);
     Ok(writeln!(
         anstream::stdout(),
-        "{line} `omo agent next` says what comes next."
+        "{line} {}",
+        next_line(&context, &state)
     )?)
 }
 
+/// The way on for a person at a terminal, or for a model.
+pub(super) fn next_line(context: &CommandContext, state: &RunState) -> String {
+    if context.is_person() {
+        format!("Next: {}", next_at_terminal(state))
+    } else {
+        "`omo agent next` says what comes next.".to_owned()
+    }
+}
+
+/// The reopened work; for a review, the judgement alone.
 pub(crate) fn reopened_line(state: &RunState, id: &str) -> String {
     let is_review = state.plan.task(id).is_some_and(Task::is_verification);
     let again = if is_review {

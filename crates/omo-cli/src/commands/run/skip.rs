@@ -6,6 +6,7 @@ use clap::Args;
 use omo_engine::verbs;
 use omo_state::env::ProcessEnv;
 
+use crate::commands::run::retry::next_line;
 use crate::context::{CommandContext, EndedRuns};
 use crate::error::CommandError;
 use crate::run_arguments::RunOptions;
@@ -44,7 +45,8 @@ pub(crate) fn run(env: &ProcessEnv, options: &SkipOptions) -> Result<(), Command
     context.note_in_session(&run, &before.holder, &state);
     Ok(writeln!(
         anstream::stdout(),
-        "{} is left out. `omo agent next` says what comes next.",
-        options.id
+        "{} is left out. {}",
+        options.id,
+        next_line(&context, &state)
     )?)
 }

@@ -9,7 +9,7 @@ use omo_state::env::ProcessEnv;
 use serde_json::json;
 
 use crate::error::CommandError;
-use crate::last_run::{LastRun, changed_files};
+use crate::last_run::{LastRun, changed_files, has_live_client};
 use crate::repository_sessions::find_project;
 
 pub(super) fn print_last(
@@ -29,10 +29,13 @@ pub(super) fn print_last(
     } else {
         "on"
     };
+    let go_on = match (has_live_client(session), &session.ulw.paused) {
+        (false, _) => format!("`claude --resume {id}` goes on with it"),
+        (true, Some(_)) => "`ulw` in its session goes on with it".to_owned(),
+        (true, None) => format!("its session is open: `omo watch --session {id}` shows it"),
+    };
     let text = ended.unwrap_or_else(|| {
-        format!(
-            "[omo] NOT PROVED: the run has not ended, it is {state}\n`claude --resume {id}` goes on with it"
-        )
+        format!("[omo] NOT PROVED: the run has not ended, it is {state}\n{go_on}")
     });
     let mut out = anstream::stdout().lock();
     if as_json {
