@@ -92,15 +92,20 @@ fn the_page_draws_idle_time_as_idle() {
     play(&[("after background work, and at a prompt", |s| {
         let task =
             json!({"id": "a", "type": "subagent", "status": "running", "description": "logs"});
-        let wait = || std::thread::sleep(std::time::Duration::from_millis(1_100));
+        // The log knows seconds.
+        let wait = || {
+            let start = std::time::Instant::now();
+            let is_over = || (start.elapsed().as_millis() > 1_100).then_some(());
+            omo_testkit::wait::wait_until("a second later", is_over)
+        };
         s.arm()?;
         s.stop(&json!({"background_tasks": [task]}))?;
-        wait();
+        wait()?;
         said(s, 0)?;
         s.allows(&json!({"permission_mode": "plan"}))?;
-        wait();
+        wait()?;
         s.prompt("take the shorter way")?;
-        wait();
+        wait()?;
         s.blocks(&json!({}))?;
         s.asks("ulw off")?;
         let path = crate::cli::omo(s, &["report", "--html"], &[])?.stdout;

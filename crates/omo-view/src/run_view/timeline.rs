@@ -31,7 +31,10 @@ pub struct Span {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SpanKind {
-    Attempt { task: usize, end: Standing },
+    Attempt {
+        task: usize,
+        end: Standing,
+    },
     Turn,
     Review,
     Background,
