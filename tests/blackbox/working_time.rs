@@ -96,7 +96,7 @@ fn the_page_draws_idle_time_as_idle() {
         let wait = || {
             let start = std::time::Instant::now();
             let is_over = || (start.elapsed().as_millis() > 1_100).then_some(());
-            omo_testkit::wait::wait_until("a second later", is_over)
+            omo_testkit::wait_until("a second later", is_over)
         };
         s.arm()?;
         s.stop(&json!({"background_tasks": [task]}))?;

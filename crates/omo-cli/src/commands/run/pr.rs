@@ -67,12 +67,12 @@ pub(crate) fn run(env: &ProcessEnv, options: &PrOptions) -> Result<(), CommandEr
     let PullRequestOpened {
         address,
         branch,
-        left,
+        uncommitted_note,
     } = opened;
     let remote = &options.remote;
     Ok(writeln!(
         anstream::stdout(),
-        "{address}\nIts branch is {branch} at {remote}; none of yours was moved.{left}"
+        "{address}\nIts branch is {branch} at {remote}; none of yours was moved.{uncommitted_note}"
     )?)
 }
 
@@ -151,7 +151,7 @@ struct PullRequestOpened {
     address: String,
     branch: String,
     /// Line about files that are not in it; empty without any.
-    left: String,
+    uncommitted_note: String,
 }
 
 /// Pushes the branch of a complete run, and opens the request. The remote has the ordered address, where one is given.
@@ -229,7 +229,7 @@ fn open_request(
         &list_some(others.iter().map(String::as_str), MAX_NAMED),
         600,
     );
-    let note = if others.is_empty() {
+    let uncommitted_note = if others.is_empty() {
         String::new()
     } else {
         format!("\nNot in it, since it is not committed: {names}")
@@ -237,7 +237,7 @@ fn open_request(
     Ok(PullRequestOpened {
         address,
         branch,
-        left,
+        uncommitted_note,
     })
 }
 
