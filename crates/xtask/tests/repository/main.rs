@@ -13,6 +13,7 @@ mod left_out;
 mod links;
 mod near_sentences;
 mod security;
+mod size;
 #[cfg(unix)]
 mod suite;
 mod supply_chain;
