@@ -665,11 +665,22 @@ fn settings_that_omo_cannot_edit_safely_stay_as_they_are() {
             said.contains(why) && said.contains("stays as it is"),
             "{said}"
         );
+        let off = scene.asks("/omo:statusline off").unwrap();
+        let is_no_settings = why.contains("JSON");
+        assert_eq!(off.contains("stays as it is"), is_no_settings, "{off}");
         assert_eq!(
             std::fs::read_to_string(user_settings(&scene)).unwrap(),
             text
         );
     }
+    let other =
+        "{\"statusLine\": {\"type\": \"command\", \"command\": \"/usr/bin/tokyomo statusline\"}}";
+    let mut scene = with_settings(Some(other)).unwrap();
+    drop(scene.asks("/omo:statusline off").unwrap());
+    assert_eq!(
+        std::fs::read_to_string(user_settings(&scene)).unwrap(),
+        other
+    );
     let mut scene = with_settings(Some("{}")).unwrap();
     for wrong in ["/omo:statusline on now", "/omo:statusline of"] {
         let said = scene.asks(wrong).unwrap();

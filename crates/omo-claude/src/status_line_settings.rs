@@ -12,7 +12,7 @@ use omo_core::text::sanitize;
 use omo_state::files::folder::GuardedFolder;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 /// Key in `settings.json`.
 pub const KEY: &str = "statusLine";
@@ -148,11 +148,13 @@ impl StatusLineFiles<'_> {
         record: &StatusLineRecord,
     ) -> Result<StatusLineOff, String> {
         let file = target(self.settings)?;
-        let Some(now) =
-            read(&file)?.filter(|text| command_of(text).is_some_and(|command| is_own(&command)))
-        else {
+        let Some(now) = read(&file)? else {
             return Ok(StatusLineOff::NotOn);
         };
+        parse_settings(&now)?;
+        if !command_of(&now).is_some_and(|command| is_own(&command)) {
+            return Ok(StatusLineOff::NotOn);
+        }
         let backup = folder
             .read(BACKUP, MAX_BYTES)
             .ok()
@@ -243,14 +245,21 @@ fn read(file: &Path) -> Result<Option<String>, String> {
         .map_err(|error| error.to_string())
 }
 
-fn with_own(text: &str, program: &str) -> Result<Option<String>, String> {
+fn parse_settings(text: &str) -> Result<Map<String, Value>, String> {
     let settings: Value = serde_json::from_str(text).map_err(|error| {
         format!(
             "it is not valid JSON ({}): fix it first",
             sanitize(&error.to_string(), 120)
         )
     })?;
-    let settings = settings.as_object().ok_or("it holds no JSON object")?;
+    match settings {
+        Value::Object(settings) => Ok(settings),
+        _ => Err("it holds no JSON object".to_owned()),
+    }
+}
+
+fn with_own(text: &str, program: &str) -> Result<Option<String>, String> {
+    let settings = parse_settings(text)?;
     let Some(value) = settings.get(KEY) else {
         return with_entry(text, &own_entry(program))
             .ok_or_else(unsure_place)
@@ -286,8 +295,10 @@ fn is_own(command: &str) -> bool {
         .split(" statusline")
         .next()
         .filter(|program| program.len() < command.len());
-    let program = program.map(|program| program.trim_end_matches(['\'', '"']));
-    program.is_some_and(|program| program.ends_with("omo") || program.ends_with("omo.exe"))
+    let name = program
+        .map(|program| program.trim_end_matches(['\'', '"']))
+        .and_then(|program| program.rsplit(['/', '\\', '\'', '"', ' ']).next());
+    matches!(name, Some("omo" | "omo.exe"))
 }
 
 fn command_of(text: &str) -> Option<String> {

@@ -231,10 +231,18 @@ fn read_words<'a>(
             read_between_options(event.prompt, keywords, options)
         }
         PromptReading::Nothing if !event.has_run => PromptIntent::Nothing,
-        PromptReading::Nothing => {
-            let typed = behind_answered_prompt(event.prompt, keywords).unwrap_or(event.prompt);
-            read_plain_stop(typed).map_or(PromptIntent::Nothing, PromptIntent::Pause)
-        }
+        // Messages name `ulw off` and `ulw`, also where other keywords are configured.
+        PromptReading::Nothing => match keyword::read_prompt(event.prompt, &Keywords::default()) {
+            PromptReading::Off { whole } => PromptIntent::Stop {
+                reason: None,
+                whole,
+            },
+            PromptReading::Short(request) => read_short(request, UlwTrigger::Keyword, options),
+            _ => {
+                let typed = behind_answered_prompt(event.prompt, keywords).unwrap_or(event.prompt);
+                read_plain_stop(typed).map_or(PromptIntent::Nothing, PromptIntent::Pause)
+            }
+        },
         PromptReading::Activate {
             before,
             keyword,

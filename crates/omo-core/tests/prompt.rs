@@ -89,6 +89,7 @@ struct Given {
     silent: bool,
     in_context: bool,
     pressure: bool,
+    keywords: Keywords,
 }
 
 impl Given {
@@ -103,6 +104,7 @@ impl Given {
             silent: false,
             in_context: false,
             pressure: false,
+            keywords: Keywords::default(),
         }
     }
 
@@ -139,7 +141,7 @@ impl Given {
             prove: ProveMode::default(),
             begins_anew: false,
         };
-        read_intent(&self.event(), &Keywords::default(), options)
+        read_intent(&self.event(), &self.keywords, options)
     }
 
     fn decide(&self) -> PromptDecision {
@@ -643,6 +645,28 @@ fn every_prompt_becomes_what_the_table_says() {
         }
     }
     assert_eq!(wrong, Vec::<String>::new());
+}
+
+#[test]
+fn the_words_that_messages_name_steer_a_run_whatever_turns_one_on() {
+    let without_keyword = |prompt: &str, session| {
+        let given = Given::of(prompt, session).and(|g| g.keywords = Keywords::new(vec![]).unwrap());
+        words(&given.decide())
+    };
+    assert_eq!(
+        without_keyword("ulw off", Some(armed())),
+        "stop whole=true -"
+    );
+    assert_eq!(without_keyword("ulw status", Some(armed())), "status");
+    let paused = paused(PauseReason::Asked, true);
+    assert_eq!(
+        without_keyword("ulw", Some(paused)),
+        "activate Keyword Short"
+    );
+    for nothing in ["ulw", "ulw off", "ulw fix the tests"] {
+        assert_eq!(without_keyword(nothing, None), "silent", "{nothing}");
+    }
+    assert_eq!(without_keyword("ulw fix the tests", Some(armed())), "seen");
 }
 
 #[test]

@@ -114,16 +114,17 @@ impl<'a> TranscriptLine<'a> {
         }
         #[derive(Deserialize)]
         struct Usage {
-            #[serde(default, rename = "input_tokens")]
-            input: u64,
-            #[serde(default, rename = "cache_creation_input_tokens")]
-            cached: u64,
-            #[serde(default, rename = "output_tokens")]
-            output: u64,
+            #[serde(rename = "input_tokens")]
+            input: Option<u64>,
+            #[serde(rename = "cache_creation_input_tokens")]
+            cached: Option<u64>,
+            #[serde(rename = "output_tokens")]
+            output: Option<u64>,
         }
         let Message { id, usage } = parse(self.message.filter(|_| self.kind == "assistant"))?;
-        let read = usage.input.saturating_add(usage.cached);
-        Some((id, read.saturating_add(usage.output)))
+        let parts = [usage.input, usage.cached, usage.output];
+        let tokens = parts.into_iter().flatten().fold(0, u64::saturating_add);
+        Some((id, tokens))
     }
 
     pub(super) fn is_to_the_model(&self) -> bool {

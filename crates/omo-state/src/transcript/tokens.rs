@@ -97,6 +97,8 @@ mod tests {
         // Another file in its place.
         fs::write(&path, line("z", "05", usage)).unwrap();
         assert_eq!(count_tokens(&path, &second, since).used, 16);
+        fs::write(&path, line("z", "05", &usage.replace(":5,", ":null,"))).unwrap();
+        assert_eq!(count_tokens(&path, &second, since).used, 11);
         assert_eq!(
             count_tokens(&folder.path().join("none"), &second, since),
             second
