@@ -508,6 +508,20 @@ fn the_end_of_the_hook_or_the_run_ends_the_check() {
             ensure!(s.field("/verdict/kind")? == "stopped");
             Ok(())
         }),
+        ("a plain stop", |s| {
+            s.start("--no-review --check \"echo x >> $HOME/begun; sleep 3200.5\"")?;
+            let mut hook = claim_in_background(s)?;
+            s.prompt("stop")?;
+            let mut said = String::new();
+            hook.stdout
+                .take()
+                .context("no stdout")?
+                .read_to_string(&mut said)?;
+            ensure!(hook.wait()?.success() && said.is_empty(), "{said}");
+            wait_until_gone("sleep 3200.5")?;
+            ensure!(s.field("/ulw/paused/reason")? == "asked", "{}", s.entry()?);
+            Ok(())
+        }),
         ("the state's removal", |s| {
             s.start("--no-review --check \"echo x >> $HOME/begun; sleep 3200.3\"")?;
             let mut hook = claim_in_background(s)?;

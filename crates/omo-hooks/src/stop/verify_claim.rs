@@ -644,7 +644,7 @@ fn look_for_review(session: &mut Session, input: &HookInput) {
     }
 }
 
-/// Shows running checks in the state, and ends them with the run.
+/// Shows running checks in the state, and ends them with the run or at its pause.
 struct RunWatcher<'a> {
     context: &'a HookContext,
     place: &'a SessionEntry<'a>,
@@ -666,7 +666,8 @@ impl CheckWatcher for RunWatcher<'_> {
 
     fn should_continue(&mut self) -> bool {
         // An unreadable state holds no session, and no checks.
-        state::peek(self.root, self.place.id())
-            .is_ok_and(|session| session.is_some_and(|session| session.is_armed()))
+        state::peek(self.root, self.place.id()).is_ok_and(|session| {
+            session.is_some_and(|session| session.is_armed() && session.ulw.paused.is_none())
+        })
     }
 }
