@@ -10,7 +10,8 @@ pub enum PlainStop {
     Wait,
 }
 
-const MAX_BYTES: usize = 96;
+/// Maximum bytes; a longer prompt is never only a stop.
+const MAX_BYTES: usize = 4_096;
 
 /// The whole prompt of a person; `None` for any other words.
 pub fn read_plain_stop(prompt: &str) -> Option<PlainStop> {
@@ -18,7 +19,7 @@ pub fn read_plain_stop(prompt: &str) -> Option<PlainStop> {
     if text.len() > MAX_BYTES || text.starts_with('/') {
         return None;
     }
-    let lower = text.to_lowercase().replace('’', "'");
+    let lower = text.to_lowercase().replace('’', "'").replace(" - ", ", ");
     let asks = lower.ends_with(['?', '？', '؟']);
     if asks
         && !["can you", "could you", "would you", "will you"]
@@ -27,212 +28,217 @@ pub fn read_plain_stop(prompt: &str) -> Option<PlainStop> {
     {
         return None;
     }
-    let phrases = [(&STOP_PHRASES[..], " stop "), (&WAIT_PHRASES[..], " wait ")];
-    let replacements = phrases
-        .into_iter()
-        .flat_map(|(phrases, word)| phrases.iter().map(move |phrase| (phrase, word)));
-    let words = replacements.fold(lower, |text, (phrase, word)| text.replace(phrase, word));
-    let words: Vec<&str> = words_of(&words)
-        .into_iter()
-        .map(without_courtesy)
-        .filter(|word| !word.is_empty())
-        .collect();
-    let says_only = words
-        .iter()
-        .all(|word| is_stop(word) || is_wait(word) || is_polite(word) || FILLERS.contains(word));
-    match says_only {
-        true if words.iter().any(is_stop) => Some(PlainStop::Stop),
-        true if words.iter().any(is_wait) => Some(PlainStop::Wait),
+    let mut said = Said::default();
+    for clause in lower.split(ends_clause) {
+        said.read_clause(&words_of(clause))?;
+    }
+    match said {
+        Said {
+            owes_verb: true, ..
+        } => None,
+        Said { stop: true, .. } => Some(PlainStop::Stop),
+        Said { wait: true, .. } => Some(PlainStop::Wait),
         _ => None,
     }
 }
 
-fn is_stop(word: &&str) -> bool {
-    matches!(*word, "stop" | "halt" | "stopp")
+fn ends_clause(char: char) -> bool {
+    ",.;:!?\n()…—–。，、！？；：؟".contains(char)
+}
+
+#[derive(Default)]
+struct Said {
+    stop: bool,
+    wait: bool,
+    /// Words such as `i want you to` stand before a verb.
+    owes_verb: bool,
+}
+
+impl Said {
+    /// `None` for a clause that says anything else. An object, such as `that`, stands behind its
+    /// verb: `no, work on that` asks for work.
+    fn read_clause(&mut self, words: &[&str]) -> Option<()> {
+        let mut rest = words;
+        let mut has_verb = false;
+        let mut denial = "";
+        while let [first, others @ ..] = rest {
+            let (meaning, taken) = meaning_of(rest)?;
+            rest = rest.get(taken..).unwrap_or(others);
+            match meaning {
+                Meaning::Verb(_) if is_denied(denial, first, taken) => return None,
+                Meaning::Verb(PlainStop::Stop) => (self.stop, has_verb) = (true, true),
+                Meaning::Verb(PlainStop::Wait) => (self.wait, has_verb) = (true, true),
+                Meaning::No => self.wait = true,
+                Meaning::Joint => has_verb = false,
+                Meaning::Object if !has_verb || *first == "on" && rest.is_empty() => return None,
+                Meaning::Lead | Meaning::Object | Meaning::Courtesy => {}
+            }
+            match meaning {
+                Meaning::Lead => self.owes_verb = true,
+                Meaning::Verb(_) | Meaning::No => self.owes_verb = false,
+                _ => {}
+            }
+            match meaning {
+                Meaning::No if holds(NEGATIONS, first) => denial = first,
+                Meaning::Courtesy => {}
+                _ => denial = "",
+            }
+        }
+        Some(())
+    }
+}
+
+#[derive(Clone, Copy)]
+enum Meaning {
+    Verb(PlainStop),
+    No,
+    Joint,
+    /// Words before a verb, as in `i want you to stop`.
+    Lead,
+    /// Words behind a verb, as in `stop doing that`.
+    Object,
+    Courtesy,
+}
+
+/// The meaning of the first words, and their number.
+fn meaning_of(words: &[&str]) -> Option<(Meaning, usize)> {
+    let phrase = PHRASES.iter().find_map(|(meaning, phrases)| {
+        let found = phrases.split('|').find(|phrase| {
+            let count = phrase.split(' ').count();
+            phrase.split(' ').eq(words.iter().copied().take(count))
+        })?;
+        Some((*meaning, found.split(' ').count()))
+    });
+    if phrase.is_some() {
+        return phrase;
+    }
+    let word = *words.first()?;
+    let meaning = if words.len() == 1 && matches!(word, "don't" | "dont") {
+        Meaning::Verb(PlainStop::Stop)
+    } else if holds(OBJECTS, word) {
+        Meaning::Object
+    } else if holds(LEADS, word) {
+        Meaning::Lead
+    } else if holds(JOINTS, word) {
+        Meaning::Joint
+    } else if word != "for" && is_polite(word) || holds(COURTESIES, word) {
+        Meaning::Courtesy
+    } else {
+        meaning_of_core(word)?
+    };
+    Some((meaning, 1))
+}
+
+fn holds(words: &str, word: &str) -> bool {
+    words.split_whitespace().any(|known| known == word)
+}
+
+/// Scripts without blanks write `now`, `please` and the object into the word of the verb.
+fn meaning_of_core(word: &str) -> Option<Meaning> {
+    let (mut core, mut has_object) = (word, false);
+    loop {
+        if is_stop(core) {
+            return Some(Meaning::Verb(PlainStop::Stop));
+        }
+        if holds(WAITS, core) || is_stop_verb(core) {
+            return Some(Meaning::Verb(PlainStop::Wait));
+        }
+        // `不工作` is "does not work".
+        if holds(NOES, core) && !has_object {
+            return Some(Meaning::No);
+        }
+        let affix = |list: &'static str| list.split_whitespace();
+        let object = affix(OBJECTS_AFTER_CORE).find_map(|end| core.strip_suffix(end));
+        has_object |= object.is_some();
+        core = object
+            .or_else(|| affix(BEFORE_CORE).find_map(|start| core.strip_prefix(start)))
+            .or_else(|| affix(AFTER_CORE).find_map(|end| core.strip_suffix(end)))?;
+    }
+}
+
+fn is_stop(word: &str) -> bool {
+    matches!(word, "stop" | "halt" | "stopp")
         || is_foreign_stop(word)
         || is_off_ending(word)
-        || STOPS.contains(word)
+        || holds(STOPS, word)
 }
 
-fn is_wait(word: &&str) -> bool {
-    WAITS.contains(word) || is_stop_verb(word)
+/// `no pare` is "do not stop", and `no stop` is "no, stop".
+fn is_denied(before: &str, verb: &str, words: usize) -> bool {
+    let is_english =
+        is_stop_verb(verb) || holds("wait pause enough nevermind don't dont", verb) || words > 1;
+    !(before.is_empty() || before == "no" && is_english)
 }
 
-fn without_courtesy(word: &str) -> &str {
-    let word = word.strip_prefix(['请', '請', '先']).unwrap_or(word);
-    ["ください", "下さい", "一下", "吧", "啊"]
-        .iter()
-        .find_map(|end| word.strip_suffix(end))
-        .unwrap_or(word)
-}
+/// Words that deny the verb behind them.
+const NEGATIONS: &str = "no non não nao không 不 不要 不用";
 
-/// Requests to stop, in lower case, the longest first.
-const STOP_PHRASES: [&str; 29] = [
-    "don't do anything",
-    "mach nicht weiter",
-    "ne continuez pas",
-    "do not continue",
-    "ne continue pas",
-    "don't continue",
-    "do not proceed",
-    "dont continue",
-    "don't proceed",
-    "that's enough",
-    "đừng tiếp tục",
-    "do not go on",
-    "nicht weiter",
-    "no continúes",
-    "não continue",
-    "don't go on",
-    "arrête tout",
-    "do nothing",
-    "no sigas",
-    "dừng lại",
-    "계속하지 마세요",
-    "stop it",
-    "hör auf",
-    "계속하지 마",
-    "続けないで",
-    "하지 마",
-    "不要继续",
-    "别繼續",
-    "别继续",
-];
-
-const WAIT_PHRASES: [&str; 12] = [
-    "never mind",
-    "un momento",
-    "un instant",
-    "warte mal",
-    "leave it",
-    "hold on",
-    "hold up",
-    "hold it",
-    "hang on",
-    "ちょっと待って",
-    "잠깐만",
-    "一分钟",
+/// Phrases of several words, in lower case, the longest first of those that begin alike.
+const PHRASES: [(Meaning, &str); 5] = [
+    (
+        Meaning::Verb(PlainStop::Stop),
+        "don't do|do not do|dont do|do nothing|do not continue|don't continue|dont continue|\
+         do not proceed|don't proceed|dont proceed|do not go on|don't go on|dont go on|\
+         do not keep going|don't keep going|that's enough|that is enough|knock it off|cut it out|\
+         mach nicht weiter|nicht weiter|hör auf|hören sie auf|ne continuez pas|ne continue pas|\
+         no continúes|no continues|no sigas|deja de|não continue|pare de|đừng tiếp tục|dừng lại|\
+         계속하지 마세요|계속하지 마|하지 마세요|하지 마|작업하지 마",
+    ),
+    (
+        Meaning::Verb(PlainStop::Wait),
+        "never mind|hold on|hold up|hold it|hang on|not now|not yet|no more|one moment|one minute|\
+         one second|one sec|a moment|a minute|a second|a sec|un momento|un instant|un attimo|\
+         einen moment|eine minute|warte mal",
+    ),
+    (Meaning::No, "leave it"),
+    (
+        Meaning::Object,
+        "what you|what you're|what youre|whatever you|whatever you're|for a|for one|at this point",
+    ),
+    (
+        Meaning::Courtesy,
+        "i said|i say|i told you|i mean|i repeat|for now|for me|for today|at once|de suite",
+    ),
 ];
 
 /// Words that ask to stop, besides those that turn ultrawork off.
-const STOPS: [&str; 29] = [
-    "停",
-    "停下",
-    "停下来",
-    "停下來",
-    "停止して",
-    "止めて",
-    "やめて",
-    "止まって",
-    "中止",
-    "中止して",
-    "ストップ",
-    "스톱",
-    "멈추세요",
-    "그만하세요",
-    "그만해요",
-    "하지마",
-    "anhalten",
-    "aufhören",
-    "abbrechen",
-    "basta",
-    "detente",
-    "arrêtez",
-    "arrete",
-    "ferma",
-    "fermati",
-    "стоп",
-    "стой",
-    "остановись",
-    "хватит",
-];
+const STOPS: &str = "停 停下 停下来 停下來 停一停 停手 住手 够了 不要继续 不要再继续 不要再继续了 别繼續 \
+    别继续 别再继续 别继续了 别做 别做了 别再做了 不要做了 止めて やめて 止まって 止まれ 止めろ やめろ 中止 \
+    中断 ストップ 続けないで 스톱 멈추 그만하 그만두 그만둬 정지 하지마 anhalten aufhören abbrechen basta \
+    detente deténgase detenerse arrêtez arrete arretez ferma fermati cease freeze стоп стой \
+    остановись остановитесь прекрати хватит cancela unterbrechen stoppa";
 
-const WAITS: [&str; 54] = [
-    "wait",
-    "pause",
-    "enough",
-    "nevermind",
-    "moment",
-    "warte",
-    "warten",
-    "pausa",
-    "espera",
-    "esperen",
-    "alto",
-    "attends",
-    "attendez",
-    "pare",
-    "espere",
-    "aspetta",
-    "wacht",
-    "đợi",
-    "khoan",
-    "подожди",
-    "잠깐",
-    "잠시만",
-    "기다려",
-    "기다려줘",
-    "기다리세요",
-    "待って",
-    "待て",
-    "一時停止",
-    "等等",
-    "等",
-    "稍等",
-    "暂停",
-    "暫停",
-    "no",
-    "nope",
-    "nein",
-    "non",
-    "não",
-    "nee",
-    "không",
-    "нет",
-    "아니",
-    "아니요",
-    "아니오",
-    "아니야",
-    "안돼",
-    "いいえ",
-    "いや",
-    "だめ",
-    "ダメ",
-    "不",
-    "不要",
-    "不行",
-    "不用",
-];
+/// Words that ask to wait.
+const WAITS: &str = "wait pause enough nevermind moment warte warten pausa espera esperen alto \
+    attends attendez pare espere aspetta wacht đợi khoan подожди 잠깐 잠깐만 잠시만 기다려 기다리 待って \
+    待て 一時停止 等等 等 稍等 暂停 暫停 一分钟";
 
-const FILLERS: [&str; 27] = [
-    "a",
-    "one",
-    "minute",
-    "second",
-    "sec",
-    "bit",
-    "everything",
-    "working",
-    "work",
-    "on",
-    "all",
-    "that",
-    "there",
-    "un",
-    "momento",
-    "mal",
-    "kurz",
-    "bitte",
-    "ya",
-    "tout",
-    "s'il",
-    "te",
-    "vous",
-    "plaît",
-    "até",
-    "ahora",
-    "jetzt",
-];
+const NOES: &str = "no nope nah nein non não nao nee không нет 아니 아니요 아니오 아니야 안돼 いいえ いや \
+    だめ ダメ 不 不要 不行 不用";
+
+const OBJECTS: &str = "a an one minute second sec bit while everything anything working work \
+    doing running going coding editing changing trying on all of that this it the there here with \
+    what you're youre are your run loop session task tasks plan execution agent agents thing things \
+    alone un peu tout tous ça cela todo eso esto isso tudo das damit alles tutto hacer \
+    haciendo việc";
+
+const LEADS: &str = "i i'd we let let's lets us said told asked want need like to have should must";
+
+const JOINTS: &str = "and then but so";
+
+/// Interjections, and words for `now` and `please`.
+const COURTESIES: &str = "sorry oh oops well hmm actually again already today right now asap ya mal \
+    kurz bitte sofort jetzt s'il te vous plaît svp immédiatement maintenant até mismo ahora \
+    inmediatamente agora já imediatamente subito ora adesso ngay đi 지금 당장 바로 빨리 즉시 일단 \
+    모두 전부 다 여기서 작업 작업을 실행 실행을 всё все это сейчас немедленно пожалуйста";
+
+const BEFORE_CORE: &str = "请 請 先 现在 現在 马上 馬上 立刻 立即 赶快 快 给我 你 都 全部 今すぐ すぐに すぐ \
+    今 もう ちょっと そこで ここで 一旦 とりあえず 作業を 処理を 実行を それを 지금";
+
+const AFTER_CORE: &str = "ください 下さい くれ ほしい して しろ ね よ 一下 吧 啊 하세요 해주세요 해줘 해요 해라 하라고 \
+    주세요 세요 줘요 줘 요 라 라고 -toi -vous";
+
+const OBJECTS_AFTER_CORE: &str = "工作 任务 任務 运行 運行 执行 執行 操作 手头的 手上的";
 
 #[cfg(test)]
 mod tests {
@@ -293,6 +299,65 @@ mod tests {
             ("never stop", None),
             ("止めないで", None),
             ("/stop", None),
+            ("stop what you are doing", Some(Stop)),
+            ("Stop whatever you're doing right now!", Some(Stop)),
+            ("stop doing that", Some(Stop)),
+            ("quit doing that", Some(Wait)),
+            ("stop the run", Some(Stop)),
+            ("stop all of this", Some(Stop)),
+            ("pause the run", Some(Wait)),
+            ("cancel the task, please", Some(Wait)),
+            ("I said stop", Some(Stop)),
+            ("I said: stop!", Some(Stop)),
+            ("stop, I told you", Some(Stop)),
+            ("I want you to stop now", Some(Stop)),
+            ("let's stop here", Some(Stop)),
+            ("sorry, stop", Some(Stop)),
+            ("don't do that", Some(Stop)),
+            ("no, don't", Some(Stop)),
+            ("no stop", Some(Stop)),
+            ("stop for now", Some(Stop)),
+            ("stop and wait", Some(Stop)),
+            ("wait a minute", Some(Wait)),
+            (&"stop ".repeat(21), Some(Stop)),
+            ("para ahora mismo", Some(Stop)),
+            ("arrête-toi tout de suite", Some(Stop)),
+            ("停止工作", Some(Stop)),
+            ("请马上停止执行", Some(Stop)),
+            ("今すぐ止めて", Some(Stop)),
+            ("作業を中止してください", Some(Stop)),
+            ("지금 멈춰", Some(Stop)),
+            ("작업을 멈춰 주세요", Some(Stop)),
+            ("당장 그만하라고", Some(Stop)),
+            ("no, work on that one", None),
+            ("never mind that, work on all", None),
+            ("stop. work on this now", None),
+            ("stop and work on all", None),
+            ("stop - work on that", None),
+            ("leave it on", None),
+            ("leave it running", None),
+            ("it should stop", None),
+            ("no, I want to", None),
+            ("wait for the run", None),
+            ("no one", None),
+            ("non stop", None),
+            ("no, everything", None),
+            ("não pare", None),
+            ("no pare", None),
+            ("no, pare", Some(Wait)),
+            ("non basta", None),
+            ("không dừng lại", None),
+            ("중단하지 마", None),
+            ("계속하지 마", Some(Stop)),
+            ("不工作", None),
+            ("不要 停", None),
+            ("no te para", None),
+            ("Moment bitte", Some(Wait)),
+            ("不要停止工作", None),
+            ("今は止めないで", None),
+            ("don't do that, do this", None),
+            ("stop the server when it is done", None),
+            ("stop doing X and instead do Y", None),
         ] {
             assert_eq!(read_plain_stop(prompt), expected, "{prompt:?}");
         }
