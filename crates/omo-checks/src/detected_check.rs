@@ -1,5 +1,5 @@
-//! The test command that the files at a project's top tell, as an offer to a run without checks.
-//! Nothing is run, and only names and a few small files are read.
+//! Detection of a project's test command by the files at its top, as an offer to a run without
+//! checks. Nothing is run, and only file names and a few small files are read.
 
 mod javascript;
 mod python;
@@ -15,10 +15,10 @@ use omo_state::config::CheckDetection;
 
 use self::top_files::{ProjectFolder, TopFiles};
 
-/// Both texts are constants of omo: nothing of a project's file gets into a command.
+/// A test command and the file that tells it; both are constants of omo, never text of a project.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DetectedCheck {
-    /// For a POSIX shell, such as `cargo test`.
+    /// Command for a POSIX shell, such as `cargo test`.
     pub command: &'static str,
     pub found_in: &'static str,
 }
@@ -47,7 +47,7 @@ pub fn detect_check(root: &Path) -> Option<DetectedCheck> {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Certainty {
-    /// Named in the toolchain's file, or the toolchain's only command.
+    /// Test command that the toolchain's file names, or the toolchain's only one.
     Certain,
     Likely,
 }
@@ -74,8 +74,8 @@ impl Candidate {
     }
 }
 
-/// A certain toolchain beats a target `test`, which may lint or start a database. Of several
-/// certain ones their joint target counts, or the first of [`toolchains::ALL`].
+/// The only certain candidate; it beats a target `test`, which may lint or start a database. Else
+/// that target, or the first certain or likely candidate in the order of [`toolchains::ALL`].
 fn choose(top: &dyn TopFiles) -> Option<DetectedCheck> {
     let candidates: Vec<Candidate> = toolchains::ALL
         .iter()

@@ -1,5 +1,5 @@
-//! Files outside of the work that checks may run or load: installed ones, and the user's at home.
-//! They are compared with those of the start.
+//! Files that checks may run or load but that are no part of the work: installed ones, and the
+//! user's at home. They are compared with their state at the start.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::fs;
@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 const MAX_FILES: usize = 1_000;
 const MAX_FOLDERS: usize = 1_000;
 const MAX_BYTES: u64 = 64 * 1024 * 1024;
-/// Configurations of runners at home, and above the project.
+/// Settings files of test runners and package tools, at home and above the project.
 const SETTINGS: &str = "\
     .cargo/config.toml .cargo/config .npmrc .yarnrc .yarnrc.yml .pydistutils.cfg .config/pip/pip.conf .config/go/env \
     .mocharc.json .mocharc.js .mocharc.yml .babelrc .eslintrc.json .noserc pytest.ini tox.ini setup.cfg conftest.py \
@@ -25,20 +25,20 @@ const OF_PYTHON: [&str; 2] = ["sitecustomize.py", "usercustomize.py"];
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OutsideFile {
-    /// Inode and times, which each change alters.
+    /// Inode and times, which each change alters; of a link its target.
     identity: String,
     content: Content,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 enum Content {
-    /// Not read before the file changed; a link's identity is its target.
+    /// No content: a link, or a file that changed before it was read.
     Unread,
     TooLarge,
     Digest(String),
 }
 
-/// By their paths, from the project's top or absolute.
+/// Files by their paths, from the project's top or absolute.
 pub type OutsideFiles = BTreeMap<String, OutsideFile>;
 
 pub fn list<'a>(
@@ -131,7 +131,7 @@ pub fn add_digests(root: &Path, files: &mut OutsideFiles) {
     }
 }
 
-/// Changed files, and new settings, programs and modules, unless a manifest changed.
+/// Changed files, and new settings, programs and modules; no installed ones if a manifest changed.
 pub fn changed<'a>(
     root: &Path,
     then: &OutsideFiles,
@@ -162,7 +162,7 @@ fn is_installed(name: &str) -> bool {
         .any(|folder| Path::new(name).starts_with(folder))
 }
 
-/// `false` for most programs at home: a check may make some there.
+/// `true` for a file that checks run or load; `false` for most programs at home, made by checks.
 fn is_run_or_loaded(name: &str) -> bool {
     let file = name.rsplit('/').next().unwrap_or(name);
     let is_loaded = OF_PYTHON.contains(&file) || is_path_file(Path::new(file));

@@ -1,6 +1,6 @@
-//! Source of a prompt or a command. On Linux each process above is looked at: a client of this project is one that a
-//! session of it noted, that the client's own list names, or that bears the client's name and works in the project. A
-//! process can choose its own environment, but not that of a process above it. Other systems see second clients only.
+//! Origin of a prompt or a command: a person, or a client of this project above this process. On Linux an ancestor is
+//! such a client if a session noted it, the client's own list names it, or it has the client's name and works in the
+//! project; no process can set the environment of an ancestor. Other systems only tell a second client of a session.
 
 use std::path::{Path, PathBuf};
 
@@ -26,7 +26,7 @@ pub struct ProjectClients {
 }
 
 impl ProjectClients {
-    /// Reads the state of a project; `own` is the asking session. Unreadable state is empty.
+    /// Clients in the state of a project; `own` is the asking session. Unreadable state counts as empty.
     pub fn read(root: &Path, own: Option<&SessionId>) -> Self {
         let folder = GuardedFolder::open_state(root).ok().flatten();
         let known = folder
@@ -52,8 +52,8 @@ impl ProjectClients {
         }
     }
 
-    /// Client that started this hook: the nearest ancestor that is `named`, or a client. A process that only the hook's
-    /// environment names may be any.
+    /// Client that started this hook: the nearest ancestor that is a client or has the id `named`. Any other id from
+    /// the hook's environment may be that of any process.
     pub fn client_of_hook(&self, named: Option<u32>) -> Option<u32> {
         ancestors()
             .into_iter()
@@ -61,7 +61,7 @@ impl ProjectClients {
             .find(|pid| named == Some(*pid) || self.is_client(*pid))
     }
 
-    /// A session of this project above this client: its shell started the client.
+    /// `true` for a `client` that the shell of a session of this project started.
     pub fn stands_above_client(&self, client: u32) -> bool {
         let processes = ancestors();
         let from_client = processes.iter().skip_while(|pid| **pid != client);
@@ -70,13 +70,13 @@ impl ProjectClients {
             || above.any(|pid| self.is_of_session(pid))
     }
 
-    /// A session of this project above this process: its shell started it.
+    /// `true` where the shell of a session of this project started this process.
     pub fn stands_above_process(&self) -> bool {
         ancestors().into_iter().any(|pid| self.is_of_session(pid))
     }
 
-    /// Another client served the session first: the second one may be the model's, and must not keep a person from what
-    /// they type in the first.
+    /// `true` where another live client served the session before `client`, which may be the model's and must not keep
+    /// a person from typing in the first one.
     pub fn is_served_before(&self, session: &str, client: u32) -> bool {
         let Some(home) = &self.client_home else {
             return false;
@@ -89,7 +89,7 @@ impl ProjectClients {
             .any(ClientSession::is_alive)
     }
 
-    /// A client of a session of this project, or a process whose environment names the session.
+    /// `true` for a client of this project, or a process whose environment names one of its sessions.
     fn is_of_session(&self, pid: u32) -> bool {
         self.is_named_by(pid) || self.is_client(pid)
     }
@@ -122,13 +122,13 @@ impl ProjectClients {
                 .is_some_and(|mark| noted.any(|(_, client)| client.start_mark == mark))
     }
 
-    /// By the client's name, and a working folder in the project.
+    /// `true` for a process with the client's name and a working folder in the project.
     fn bears_name(&self, pid: u32) -> bool {
         process_name(pid).is_some_and(|name| CLIENTS.contains(&&*name))
             && working_folder(pid).is_some_and(|folder| self.holds(&folder))
     }
 
-    /// By the client's own list, in the folders that the process, its owner or this process uses.
+    /// `true` for a process in the client's own list, in the homes of that process, its owner or this process.
     fn is_listed(&self, pid: u32) -> bool {
         let home = absolute_variable(pid, "HOME");
         let client_homes = [home, owner_home(pid)]
@@ -145,7 +145,7 @@ impl ProjectClients {
             })
     }
 
-    /// Compared with resolved links too.
+    /// `true` for a folder below the project's root, as given or with resolved links.
     fn holds(&self, folder: &Path) -> bool {
         let real: Option<PathBuf> = self.root.canonicalize().ok();
         folder.starts_with(&self.root) || real.is_some_and(|root| folder.starts_with(root))
@@ -158,7 +158,7 @@ fn absolute_variable(pid: u32, name: &str) -> Option<PathBuf> {
         .filter(|path| path.is_absolute())
 }
 
-/// Start mark of an ancestor; `None` for any other process, or without such marks.
+/// The ancestor `pid` with its start mark; `None` for any other process, or on a system without such marks.
 pub fn find_ancestor(pid: u32) -> Option<ClientProcess> {
     let start_mark = start_mark(pid).filter(|_| ancestors().contains(&pid))?;
     Some(ClientProcess { pid, start_mark })

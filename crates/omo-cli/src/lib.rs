@@ -1,4 +1,4 @@
-//! The command line of `omo`. It is a library only for the guide and the tests, which read the command line.
+//! The command line of `omo`; a library only so that the guide and the tests can read its commands.
 
 mod billing;
 mod blocks;
@@ -108,7 +108,7 @@ pub fn command() -> clap::Command {
     Arguments::command()
 }
 
-/// Every page of `--help` at this width, by the words that ask for it: `omo`, `omo check`, `omo check add`.
+/// All pages of `--help`, `columns` wide, each with the words of its command, such as `omo check add`.
 pub fn help_pages(columns: usize) -> Vec<(String, String)> {
     let mut pages = Vec::new();
     add_pages(&command(), &["omo"], columns, &mut pages);
@@ -156,7 +156,7 @@ fn run(arguments: Arguments) -> Result<(), CommandError> {
 }
 
 fn is_started_by_session(env: &ProcessEnv) -> bool {
-    // An id may name a session of another folder of the repository, whose shell counts there as well.
+    // A session of another folder of the repository counts as well.
     let folders = folders_of_repository(env).unwrap_or_default();
     folders
         .iter()

@@ -91,7 +91,7 @@ impl LastSeen {
 }
 
 events! {
-    /// A session starts, resumes, or was cleared, forked or compacted.
+    /// Start of a session, or its resume, clearing, fork or compaction.
     SessionStart, session_start {
         program: "omo-session-start",
         timeout_seconds: 5,
@@ -126,7 +126,7 @@ events! {
     }
     SessionEnd, session_end {
         program: "omo-session-end",
-        // The client itself ends at that time.
+        // The client waits no longer at its own end.
         timeout_seconds: 2,
         status_message: None,
         purpose: "ends the run after `/clear`; after any other end the session may be resumed, and its run with it",

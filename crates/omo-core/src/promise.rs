@@ -1,6 +1,6 @@
-//! The promise: the model's claim at the end of its last message to be done or stuck.
+//! The promise: a tag at the end of the model's last message that claims the work done or blocked.
 //!
-//! Talk about promises, such as an example in code or a quotation, is no claim.
+//! A tag in code, in a quotation or in a comment is no claim.
 
 use memchr::memmem;
 
@@ -13,7 +13,7 @@ const CLOSE: &str = "</promise>";
 pub enum Claim {
     Done,
     Blocked {
-        /// In the model's words; may be empty.
+        /// Reason in the model's words; may be empty.
         reason: String,
     },
 }
@@ -75,7 +75,7 @@ fn is_emphasis(char: char) -> bool {
     matches!(char, '*' | '_')
 }
 
-/// `true` for the start of a line, or for a finished sentence before.
+/// `true` at the start of a line, or behind a finished sentence.
 fn stands_free(before: &str) -> bool {
     let line = before.rsplit('\n').next().unwrap_or_default();
     let line = line.trim_end_matches(is_emphasis).trim();

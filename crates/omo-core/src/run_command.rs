@@ -1,6 +1,6 @@
-//! The slash commands about a plan's run that are answered without a model, such as `/omo:cancel`.
+//! Commands about a plan's run that `omo` answers for a hook, without a model.
 //!
-//! The hook hands the user's words to `omo`.
+//! Some are slash commands of the user, such as `/omo:cancel`; others are the hook's own questions.
 
 use serde::{Deserialize, Serialize};
 
@@ -15,18 +15,18 @@ pub enum RunCommand {
     Report,
     /// `/omo:retry` of a failed task.
     Retry,
-    /// The hook asks for the runs of the project that are at work.
+    /// Question of the hook for the runs of the project that are at work.
     AtWork,
     /// `/omo:answer` to the question of a run.
     Answer,
     /// An answer by a short prompt that the hook recognizes.
     ShortAnswer,
-    /// The start of a session asks for an open run, and how it goes on.
+    /// Question at the start of a session for an open run and the way to continue it.
     Offer,
-    /// The hook asks what keeps a plan from starting, such as an approval of its user.
+    /// Question of the hook for obstacles to a plan's start, such as a missing approval.
     Preview,
     AgentEnded,
-    /// The hook asks for the page of the run that an [`EndedRunName`] names.
+    /// Question of the hook for the page of the run that an [`EndedRunName`] names.
     EndedPage,
 }
 
@@ -34,7 +34,7 @@ impl RunCommand {
     /// The commands that people type.
     pub const ALL: [Self; 4] = [Self::Cancel, Self::Report, Self::Retry, Self::Answer];
 
-    /// By the `name` behind `/omo:`.
+    /// Typed command with the `name` behind `/omo:`.
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|command| command.name() == name)
     }
@@ -78,7 +78,7 @@ impl RunCommand {
         }
     }
 
-    /// `true` for changes of a run, which only its user makes in this way.
+    /// `true` for a command that changes a run, which only the user may type.
     pub(crate) fn changes_run(self) -> bool {
         matches!(self, Self::Cancel | Self::Retry | Self::Answer)
     }

@@ -1,4 +1,4 @@
-//! The models of workers.
+//! Choice of a worker's model, such as the stronger one for a hard task.
 
 use omo_core::plan_models::SESSION_MODEL;
 use omo_plan::model::{Dialect, Plan, Task, TaskComplexity};
@@ -8,12 +8,12 @@ use crate::execution_mode::ExecutionMode;
 
 /// Number of the first attempt with the stronger model.
 const ESCALATES_AT: u32 = 3;
-/// The model of most workers of a plan whose format names models.
+/// Model of most workers of a plan whose dialect has models.
 const USUAL_MODEL: &str = "sonnet";
-/// The model for hard tasks, and for those that have failed twice.
+/// Model for hard tasks, and for tasks that have failed twice.
 const STRONGER_MODEL: &str = "opus";
 
-/// Counted from `1`; `None` for the session's own. The user's choice goes before the plan's and its format's.
+/// Model for an `attempt`, counted from `1`; `None` for the session's own. The user's choice goes before the plan's.
 pub fn choose_model<'a>(plan: &'a Plan, task: &'a Task, attempt: u32) -> Option<&'a str> {
     let models = &plan.policy.models;
     let chosen = if task.is_verification() {
@@ -42,7 +42,7 @@ fn has_models(dialect: Dialect) -> bool {
     matches!(dialect, Dialect::DevWorkflow | Dialect::TasksJson)
 }
 
-/// The workers of a plan, in a sentence; `None` where the session itself does the work.
+/// Sentence about the models of a plan's workers; `None` where the session itself does the work.
 pub(crate) fn model_words(
     plan: &Plan,
     mode: ExecutionMode,

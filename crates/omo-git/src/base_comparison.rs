@@ -1,5 +1,5 @@
-//! A project now beside its base, and copies of both to run something in. Nothing is written to the repository, its
-//! index or its work tree; copies have the bytes of files, without any filter; ignored files are no part of them.
+//! Comparison of a work tree with a base (a commit or a snapshot), and copies of both to run commands in. Nothing is
+//! written to the repository, its index or its work tree. Copies have raw bytes without filters, and no ignored files.
 
 mod project_files;
 
@@ -43,19 +43,18 @@ pub enum BaseError {
     NoRepository(PathBuf),
     #[error("`{}` is not a commit of this repository", sanitize(.0, 100))]
     NoCommit(String),
-    /// Not recorded, or no longer there.
+    /// Absence of the recorded files: never written, or removed since.
     #[error("the files that the work began with were not recorded")]
     NotRecorded,
-    /// Nothing came before.
     #[error("there is no commit before this one to compare with")]
     NoBase,
-    /// Of a submodule.
+    /// Missing commit of a submodule.
     #[error("the submodule {} was at {commit}, which is not there", path.display())]
     Submodule { path: PathBuf, commit: String },
-    /// One tree cannot have both the old file and a new test file there.
+    /// Conflict of an old file and a new test file, which one tree cannot both have.
     #[error("{} was there, and a test file of now has its place: both cannot be in one tree", path.display())]
     PlaceTaken {
-        /// From the top.
+        /// Path from the top of the work tree.
         path: PathBuf,
     },
     #[error(transparent)]
@@ -68,17 +67,17 @@ pub enum BaseError {
 pub enum BaseChoice<'a> {
     /// Commit that the work on this branch began from.
     BranchStart,
-    /// Any name of a commit.
+    /// Commit by any name that git knows, such as `HEAD~2`.
     Revision(&'a str),
-    /// Files at a run's begin, with uncommitted ones.
+    /// Files at the start of a run, with uncommitted ones.
     Recorded {
         session: &'a SessionId,
         /// Name of the `FileScope`.
         scope: &'a str,
-        /// Digest in the session's entry.
+        /// Digest of the record, from the session's entry.
         recorded: &'a str,
     },
-    /// Files at the begin of an attempt at a plan's task, with uncommitted ones.
+    /// Files at the start of an attempt at a plan's task, with uncommitted ones.
     Attempt {
         worktree: &'a ProvedWorktree,
         run_id: &'a str,
@@ -86,27 +85,27 @@ pub enum BaseChoice<'a> {
     },
 }
 
-/// For git, below `state_home`.
+/// Folder below `state_home` for git's scratch tree.
 #[derive(Clone, Copy, Debug)]
 pub struct ScratchFolder<'a> {
     pub state_home: &'a Path,
     pub parts: &'a [&'a str],
 }
 
-/// A project beside a `BaseChoice`.
+/// A project's files beside those of a `BaseChoice`.
 pub struct BaseComparison<'a> {
     top: PathBuf,
-    /// Commit, or tree of a record.
+    /// Id of the base: a commit, or the tree of a record.
     pub base: String,
-    /// From the top of the work tree; empty for the top.
+    /// Folder of the project from the top of the work tree; empty for the top itself.
     pub project: PathBuf,
     files: ProjectFiles<'a>,
 }
 
-/// With a version on each side.
+/// A changed file with its versions in the base and in the work tree.
 #[derive(Debug)]
 pub struct ChangedFile {
-    /// From the top of the work tree.
+    /// Path from the top of the work tree.
     pub path: PathBuf,
     /// `None` for a new file.
     pub base: Option<FileVersion>,
@@ -116,7 +115,7 @@ pub struct ChangedFile {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileVersion {
-    /// Such as `100644`.
+    /// Mode of git, such as `100644`.
     mode: String,
     pub bytes: Vec<u8>,
 }
@@ -131,7 +130,7 @@ impl ChangedFile {
     }
 }
 
-/// Writes a version of each file of a copy, or removes it, with a `time` by which a build sees the change.
+/// Writes each file's `version` into a copy, or removes the file; by the modification `time` a build sees the change.
 pub fn write_versions(
     copy: &Path,
     files: &[ChangedFile],
@@ -175,7 +174,7 @@ fn remove_file(tree: &mut FolderPath, path: &Path) -> io::Result<()> {
 pub enum BaseContent {
     Base,
     Now,
-    /// Made of both.
+    /// Bytes made of both versions.
     Joined(Vec<u8>),
 }
 
@@ -220,7 +219,7 @@ impl<'a> BaseComparison<'a> {
                 let base = RepositoryBase::Commit(&commit);
                 let compared = compare(repository.work_tree(), &base, scratch, calls)?;
                 if compared.2.changed.is_empty() && is_on_main {
-                    // One look at a time has the folder.
+                    // Only one comparison at a time may use the scratch folder.
                     drop(compared);
                     let before = repository.commit_of("HEAD~1")?.ok_or(BaseError::NoBase)?;
                     let base = RepositoryBase::Commit(&before);
@@ -261,22 +260,22 @@ impl<'a> BaseComparison<'a> {
         self.files.present.len()
     }
 
-    /// From the top of the work tree.
+    /// Paths of present files from the top of the work tree.
     pub fn present_paths(&self) -> impl Iterator<Item = &Path> {
         self.files.present.iter().map(PathBuf::as_path)
     }
 
-    /// From the top of the work tree.
+    /// Paths of changed files from the top of the work tree.
     pub fn changed_paths(&self) -> impl Iterator<Item = &Path> {
         self.files.changed.keys().map(PathBuf::as_path)
     }
 
-    /// A changed file was there at the base.
+    /// `true` for a changed file that the base has.
     pub fn was_there(&self, path: &Path) -> bool {
         self.files.changed.get(path).is_some_and(Option::is_some)
     }
 
-    /// A changed file was a link at the base.
+    /// `true` for a changed file that is a link in the base.
     pub fn was_link(&self, path: &Path) -> bool {
         self.files
             .changed
@@ -284,7 +283,7 @@ impl<'a> BaseComparison<'a> {
             .is_some_and(|base| base.as_ref().is_some_and(|base| base.mode == LINK))
     }
 
-    /// Path from the project's top with `/`; beside the project from the top of the work tree.
+    /// Path with `/` from the project's folder, or from the top of the work tree for a file outside of that folder.
     pub fn name_in_project(&self, path: &Path) -> String {
         let below = path.strip_prefix(&self.project).unwrap_or(path);
         below
@@ -298,8 +297,8 @@ impl<'a> BaseComparison<'a> {
         self.files.present.contains(path) && self.top.join(path).symlink_metadata().is_ok()
     }
 
-    /// Writes present files into an empty folder, and unchanged ones from the same read into a second one, all with one
-    /// time.
+    /// Writes all present files into the empty folder `now`, and the unchanged ones into `base` as well, from the same
+    /// read; `time` is the modification time of all.
     pub fn write_now(
         &self,
         now: &Path,
@@ -328,7 +327,7 @@ impl<'a> BaseComparison<'a> {
         )?)
     }
 
-    /// Changed files of the copy of now, with both contents, as far as `wants` asks for them.
+    /// Changed files for which `wants` is `true`, with their versions in the base and in `copy_of_now`.
     pub fn read_changed(
         &self,
         copy_of_now: &Path,
@@ -363,7 +362,7 @@ impl<'a> BaseComparison<'a> {
         Ok(files)
     }
 
-    /// Writes changed files beside the unchanged ones of [`Self::write_now`], with the `content` for each.
+    /// Adds the changed files to the unchanged ones that [`Self::write_now`] wrote, each with its `content`.
     pub fn write_changed(
         &self,
         copy_of_now: &Path,
@@ -422,7 +421,7 @@ impl<'a> BaseComparison<'a> {
         Ok(())
     }
 
-    /// Ignored folders from the top, such as of installed and built files.
+    /// Ignored files and folders, such as build output, by their paths from the top of the work tree.
     pub fn ignored_paths(&self) -> Result<Vec<PathBuf>, BaseError> {
         let list = [
             "ls-files",
@@ -438,7 +437,7 @@ impl<'a> BaseComparison<'a> {
         Ok(paths.filter(|path| is_plain(path)).collect())
     }
 
-    /// Ignored files of `.worktreeinclude`, from the top.
+    /// Ignored files that `.worktreeinclude` lists, by their paths from the top of the work tree.
     pub fn included_paths(&self) -> Result<BTreeSet<PathBuf>, BaseError> {
         let outermost = self.files.outermost()?;
         let paths = included_paths(&self.top, |arguments, input| {
@@ -492,7 +491,7 @@ struct BranchBase {
     is_on_main: bool,
 }
 
-/// Merge base with the main branch; on that branch itself `HEAD`, or the commit before where all is committed.
+/// Merge base of `HEAD` with the main branch; `HEAD` itself on that branch, or without one.
 fn branch_base(repository: &GitRepository) -> Result<BranchBase, BaseError> {
     let head = repository.commit_of("HEAD")?.ok_or(BaseError::NoBase)?;
     for main in MAIN_BRANCHES {

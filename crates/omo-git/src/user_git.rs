@@ -1,4 +1,4 @@
-//! git with its user's identity, settings and hooks, under a keeper, which ends a hook that hangs.
+//! Calls of git with the user's identity, settings and hooks, through a keeper process that ends a hook that hangs.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -17,15 +17,15 @@ use crate::git_settings::{GitSettings, commit_variables, is_remembered, user_var
 use crate::platform::may_be_run;
 use crate::repository::{GitFailed, GitRepository, trimmed_line};
 
-/// Settings of hooks, signatures and identity; no others, some of which hold passwords.
+/// Pattern of the settings of hooks, signatures and identity; others may hold passwords.
 const REMEMBERED: &str = "^(core[.]hookspath|commit[.]gpgsign|gpg[.].*|user[.](signingkey|name|email)|safe[.]directory)$";
-/// Scope of settings by environment and `-c`.
+/// Name that git gives to the scope of settings from the environment and `-c`.
 const ENVIRONMENT_SCOPE: &str = "command";
 
-/// Time of hooks to restore their own stash, such as of unstaged changes.
+/// Time for an interrupted hook to restore changes that it has stashed.
 const HOOK_GRACE: Duration = Duration::from_secs(5);
 
-/// The calling binary is its own keeper: see [`omo_process::keeper::run_if_asked`].
+/// Calls of git as its user; the calling binary is also the keeper: see [`omo_process::keeper::run_if_asked`].
 #[derive(Clone, Copy, Debug)]
 pub struct UserGit<'a> {
     pub environment: &'a CheckEnvironment,
@@ -36,7 +36,7 @@ pub struct UserGit<'a> {
 }
 
 impl UserGit<'_> {
-    /// Runs git with words of a shell, and `variables` beside the user's, while `is_wanted`.
+    /// Runs git with the shell text `words` and additional `variables`, as long as `is_wanted` returns `true`.
     pub(crate) fn run(
         &self,
         git: PathBuf,
@@ -72,7 +72,7 @@ impl UserGit<'_> {
                 .chain(variables)
                 .map(|(name, value)| (name.into(), value)),
         );
-        // A work tree that loses its `.git` meanwhile is none, and not the one around it.
+        // In a work tree that loses its `.git` meanwhile, git must not find the repository around it.
         call_variables.extend(folder.parent().map(|above| {
             (
                 "GIT_CEILING_DIRECTORIES".into(),
@@ -91,7 +91,7 @@ impl UserGit<'_> {
         job::run(job, is_wanted)
     }
 
-    /// [`UserGit::run`] in a work tree; a failure in git's own words.
+    /// [`UserGit::run`] in a work tree, with git's own output as the error.
     pub(crate) fn run_in(
         &self,
         repository: &GitRepository,
@@ -118,7 +118,7 @@ impl UserGit<'_> {
     }
 }
 
-/// `core.hooksPath`; a relative one belongs to each work tree.
+/// Value of `core.hooksPath`; a relative one counts from the top of each work tree.
 pub(crate) fn hooks_setting(repository: &GitRepository) -> Result<Option<PathBuf>, GitFailed> {
     let hooks_path = listed_settings(repository, "^core[.]hookspath$")?.pop();
     Ok(hooks_path
@@ -143,19 +143,19 @@ pub(crate) fn present_hooks(folder: &Path, names: &[&'static str]) -> Vec<&'stat
         .collect()
 }
 
-/// git asks it before a branch moves.
+/// Hook that git runs before a branch moves.
 pub const REFERENCE_HOOK: &str = "reference-transaction";
 
-/// They can refuse a commit.
+/// Hooks that can refuse a commit.
 pub(crate) const COMMIT_HOOKS: [&str; 3] = ["pre-commit", "prepare-commit-msg", "commit-msg"];
 
-/// Commits of the repository run a hook, such as `pre-commit`.
+/// `true` where a commit runs a hook, such as `pre-commit`.
 pub fn has_commit_hooks(repository: &GitRepository) -> Result<bool, GitFailed> {
     let hooks = [&COMMIT_HOOKS[..], &["post-commit", REFERENCE_HOOK]].concat();
     Ok(!present_hooks(&hooks_folder(repository)?, &hooks).is_empty())
 }
 
-/// `commit.gpgSign`.
+/// Value of `commit.gpgSign`.
 pub fn signs_commits(repository: &GitRepository) -> Result<bool, GitFailed> {
     is_set(repository, "commit.gpgSign")
 }
@@ -195,7 +195,7 @@ impl GitSettings {
         ))
     }
 
-    /// Over the files of a checkout, which may differ between work trees (`includeIf.onbranch`, `config.worktree`).
+    /// These settings over those of a checkout's files, which may differ by work tree (`config.worktree`, `includeIf`).
     pub fn over_files_of(&self, checkout: &GitRepository) -> Result<Self, GitFailed> {
         let of_files =
             listed_settings(&checkout.clone().obeying(&Self::default()), REMEMBERED)?.into_iter();
@@ -221,7 +221,7 @@ impl GitSettings {
 
 pub(crate) struct ListedSetting {
     pub(crate) scope: String,
-    /// In lower case, except between its dots.
+    /// Name in lower case, except between its first and last dot.
     pub(crate) name: String,
     pub(crate) value: String,
 }
@@ -250,7 +250,7 @@ pub(crate) fn listed_settings(
             value: value.to_owned(),
         });
     }
-    // The last one is omo's own option, with which git runs no hooks.
+    // The last `core.hookspath` is omo's own option that turns hooks off.
     let own = listed.iter().rposition(|setting| {
         setting.scope == ENVIRONMENT_SCOPE && setting.name == "core.hookspath"
     });

@@ -41,7 +41,7 @@ pub(crate) fn handle(context: &HookContext, input: &HookInput) -> Result<(), Hoo
     let tail = context.read_and_count(input, &session);
     context.update_armed(|session| {
         if input.transcript_path.is_some() && !compacted {
-            // A new process of the client has an empty queue.
+            // A new process of the client has an empty queue: earlier lines are skipped.
             session.transcript.offset = tail.end;
         }
     })
@@ -80,7 +80,7 @@ fn task_list_offer(context: &HookContext, plan: Option<&PlanRun>) -> Option<Stri
     (!is_told).then(|| messages::plan::task_list_offer(&session))
 }
 
-/// The answer without an active run, for the user, who alone accepts an offer, and for the model.
+/// Answer without an active run: context for the model, an offer for the user, who alone accepts.
 fn answer_without_run(line: String, offer: Option<String>) -> HookAnswer {
     match offer {
         Some(offer) => HookAnswer::Notice {

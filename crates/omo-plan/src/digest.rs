@@ -1,4 +1,4 @@
-//! SHA-256 digest of a plan, and of each of its tasks.
+//! SHA-256 digests as text, as of a plan and each of its tasks.
 
 use sha2::{Digest, Sha256};
 

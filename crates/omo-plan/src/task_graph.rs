@@ -1,15 +1,15 @@
-//! Order by needs.
+//! Topological order of tasks by their dependencies, or a cycle among them.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 const MAX_NAMED_MEMBERS: usize = 12;
 
-/// Indices in the order of work; `needs` has the predecessors of each. A missing one, and a need of itself, is ignored.
+/// Indices in topological order; `needs` has the predecessors of each. Unknown indices and an index itself are ignored.
 ///
 /// # Errors
 ///
-/// Members of a circle, each of which needs the next one.
+/// Members of a cycle, each of which needs the next one.
 pub fn order_by_needs(needs: &[Vec<usize>]) -> Result<Vec<usize>, Vec<usize>> {
     let mut needed_by: Vec<Vec<usize>> = vec![Vec::new(); needs.len()];
     let mut open = vec![0_usize; needs.len()];
@@ -27,7 +27,7 @@ pub fn order_by_needs(needs: &[Vec<usize>]) -> Result<Vec<usize>, Vec<usize>> {
                 .for_each(|count| *count += 1);
         }
     }
-    // The first of the free ones goes next.
+    // The lowest free index goes next.
     let mut free: BinaryHeap<Reverse<usize>> = open
         .iter()
         .enumerate()
@@ -51,7 +51,7 @@ pub fn order_by_needs(needs: &[Vec<usize>]) -> Result<Vec<usize>, Vec<usize>> {
     }
 }
 
-/// Each open index needs an open one, so following them leads around a circle.
+/// Members of a cycle: each open index needs another open one, so following these needs ends in a cycle.
 fn find_circle(needs: &[Vec<usize>], open: &[usize]) -> Vec<usize> {
     let mut position: Vec<Option<usize>> = vec![None; needs.len()];
     let mut path: Vec<usize> = Vec::new();
@@ -78,7 +78,7 @@ fn has_open_needs(open: &[usize], place: usize) -> bool {
     open.get(place).is_some_and(|count| *count > 0)
 }
 
-/// `1 → 2 → 1`, shortened where there are many.
+/// Members of a cycle as `1 → 2 → 1`, shortened where there are many.
 pub(crate) fn circle_words<'a>(names: impl Iterator<Item = &'a str>) -> String {
     let names: Vec<&str> = names.collect();
     let mut shown: Vec<&str> = names.iter().copied().take(MAX_NAMED_MEMBERS).collect();

@@ -1,5 +1,5 @@
-//! Followed workers of a run elsewhere: the words of scheduler and worker decide how long a run waits; pushed work is
-//! judged here as everywhere. Names are written down before the start, so that the next supervisor asks for the same.
+//! Observation of a run's workers on a scheduler: its list and their reports decide how long the run waits; their
+//! pushed work is judged here. Job names are recorded before the start, so that a later supervisor finds the same jobs.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -18,44 +18,44 @@ use crate::job::{JobValues, SubmittedWorker};
 use crate::launcher::{Launcher, ProfileLauncher};
 use crate::peer::WorkerPeer;
 
-/// Concurrent commands that start or end workers.
+/// Maximum number of concurrent commands that start or end workers.
 pub const COMMANDS_AT_ONCE: usize = 4;
-/// Pause after a refusal; it doubles up to [`LAST_BACK_OFF`].
+/// Pause after a first refusal; each further one doubles it, up to [`LAST_BACK_OFF`].
 const FIRST_BACK_OFF: Duration = Duration::from_secs(5);
 const LAST_BACK_OFF: Duration = Duration::from_secs(300);
 
-/// Facts about each [`SubmittedWorker`] beside the ledger.
+/// Facts about each [`SubmittedWorker`] that the ledger does not hold.
 #[derive(Debug, Default)]
 pub struct JobFollower {
     looked_at: Option<Instant>,
     reports: BTreeMap<String, (String, WorkerReport)>,
-    /// Listed workers, with `true` where the last list left them out.
+    /// Jobs that some list had, with `true` for one that the last list left out.
     missing: BTreeMap<String, bool>,
     has_read_reports: bool,
     cancelled: BTreeMap<String, Cancellation>,
     cancel_silence: CancelSilence,
     contacts: BTreeMap<WorkerPeer, ContactWatch>,
-    /// End of the pause, and number of refusals, of each session.
+    /// End of the pause and number of refusals, by session.
     back_off: BTreeMap<String, (Instant, u32)>,
 }
 
 #[derive(Debug)]
 pub struct JobLook {
-    /// Reports of the remote, or the reason for none.
+    /// Outcome of reading the reports at the remote.
     pub reports: Result<(), RemoteError>,
-    /// List of the scheduler; `None` without a command for it.
+    /// Outcome of the scheduler's list; `None` without a command for a list.
     pub listed: Option<Result<(), String>>,
-    /// In the given order.
+    /// Jobs in the order of the arguments.
     pub jobs: Vec<SeenJob>,
 }
 
 #[derive(Debug)]
 pub struct SeenJob {
-    /// Of [`decide`](crate::decision::decide).
+    /// Result of [`decide`](crate::decision::decide).
     pub decision: JobDecision,
-    /// By `status`.
+    /// State in the scheduler's list.
     pub state: Option<EngineState>,
-    /// As far as the scheduler knows.
+    /// `false` for a job that the scheduler lists as ended, or no longer lists.
     pub may_be_there: bool,
 }
 
@@ -66,7 +66,7 @@ impl JobFollower {
             .is_some_and(|at| at.elapsed() < launcher.profile.poll_interval())
     }
 
-    /// One list of the scheduler, one of branches, and one fetch of changed reports. `is_over` for a cancelled run.
+    /// Takes one list of the scheduler, one of branches, one fetch of changed reports; `is_over` for a cancelled run.
     pub fn look(
         &mut self,
         launcher: &ProfileLauncher,
@@ -74,7 +74,7 @@ impl JobFollower {
         is_over: bool,
         now: Timestamp,
     ) -> JobLook {
-        // The scheduler first: a worker that it has no longer has reported by then.
+        // The scheduler is asked before the reports are read: by then a worker that has left its list has reported.
         let (states, listed) = match launcher.list() {
             None => (None, None),
             Some(Ok(states)) => (Some(states), Some(Ok(()))),
@@ -93,7 +93,7 @@ impl JobFollower {
             });
             let limit =
                 Duration::from_secs(u64::from(time_limit_or_default(job.time_limit_seconds)));
-            // In a run that goes on, only a worker whose end is decided is cancelled, and that is decided anew.
+            // In a run that is not over, the cancelled worker's end is decided anew at each look.
             let cancelled_for = self
                 .cancelled
                 .get(&values.job)
@@ -168,7 +168,7 @@ impl JobFollower {
         self.reports.get(job).map(|(_, report)| report)
     }
 
-    /// `true` once `status` has listed it.
+    /// `true` for a job that the scheduler has listed before.
     pub fn was_listed(&self, job: &str) -> bool {
         self.missing.contains_key(job)
     }
@@ -183,7 +183,7 @@ impl JobFollower {
         }
     }
 
-    /// News of a peer's silence; `is_told` where the ledger has an open one.
+    /// News of a peer's silence; `is_told` where the ledger holds a silence that has not ended.
     pub fn note_contact(
         &mut self,
         peer: WorkerPeer,
@@ -201,7 +201,7 @@ impl JobFollower {
         jobs.all(|job| self.cancelled.contains_key(&job.name))
     }
 
-    /// Asks for the end of workers, once each; again after a failure.
+    /// Asks the launcher to end each worker once, and again after a failure.
     pub fn cancel(&mut self, launcher: &dyn Launcher, mut jobs: Vec<JobValues>) {
         let begun = Instant::now();
         jobs.retain(|job| {
@@ -237,12 +237,12 @@ impl JobFollower {
             .is_some_and(Cancellation::is_to_repeat)
     }
 
-    /// Failure to end a worker.
+    /// Reason of a failure to end a worker.
     pub fn cancel_failure(&self, job: &str) -> Option<&str> {
         self.cancelled.get(job)?.failure.as_deref()
     }
 
-    /// `true` soon after a refusal.
+    /// `true` during the pause after a refusal.
     pub fn is_backing_off(&self, group: &str) -> bool {
         self.back_off
             .get(group)
@@ -262,12 +262,12 @@ impl JobFollower {
         *times
     }
 
-    /// Ends the pause: a worker was started.
+    /// Ends the pause after the start of a worker.
     pub fn accept(&mut self, group: &str) {
         self.back_off.remove(group);
     }
 
-    /// A first list without a worker is no answer: a scheduler may list nothing for a moment.
+    /// Answer about a job; the first list without a known job is `Unknown`: a scheduler may list nothing for a moment.
     fn engine_answer<'s>(
         &mut self,
         job: &str,

@@ -1,7 +1,7 @@
-//! Approvals by the user: `trust.json` in their own folder, never in the repository.
+//! The user's approvals of commands: `trust.json` in their own folder, never in the repository.
 //!
-//! An approval is for the exact bytes of a file in a folder of a repository, and for the files that
-//! its checks run: any change asks again.
+//! An approval covers the exact bytes of a file in a folder of a repository, and of the files that
+//! its checks run: after any change the user is asked again.
 
 pub mod pending_approval;
 
@@ -28,7 +28,7 @@ pub enum TrustError {
     Folder(#[from] FolderError),
     #[error(transparent)]
     Lock(#[from] LockError),
-    /// Text that does not parse, or of a newer omo.
+    /// Text that does not parse, or that a newer omo wrote.
     #[error("{0} is not as this omo writes it; remove it to begin afresh")]
     Malformed(std::path::PathBuf),
     #[error(transparent)]
@@ -43,9 +43,9 @@ pub struct ApprovalList {
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct StoredApproval {
-    /// [`content_digest`] or [`bound_digest`].
+    /// Result of [`content_digest`] or [`bound_digest`].
     pub digest: String,
-    /// Digest of the file alone, where it is bound to others.
+    /// Digest of the file alone, where other files are bound to it; else empty.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub content: String,
     /// Bound files with their digests.
@@ -53,19 +53,19 @@ pub(crate) struct StoredApproval {
     pub pinned: BTreeMap<String, String>,
     pub root: String,
     pub at: Timestamp,
-    /// Unknown in an approval of an older omo.
+    /// Giver of the approval; `None` in one of an older omo.
     #[serde(default)]
     pub by: Option<ChangedBy>,
     #[serde(default)]
     pub seal: String,
 }
 
-/// Digest of a file's content in a folder of a repository.
+/// Digest of a file's content, its folder and its repository.
 pub fn content_digest(root: &Path, content: &[u8]) -> String {
     content_digest_at(root, root, content)
 }
 
-/// [`content_digest`] as of when the folder at `root` was at `place`.
+/// [`content_digest`] for the folder at `root` as if it were still at `place`.
 pub fn content_digest_at(place: &Path, root: &Path, content: &[u8]) -> String {
     let identity = repository_identity(root);
     sum_parts(
@@ -78,7 +78,7 @@ pub fn content_digest_at(place: &Path, root: &Path, content: &[u8]) -> String {
     )
 }
 
-/// `content` bound to the digests of other files.
+/// Digest of a file's digest `content` and the digests of the files bound to it.
 pub fn bound_digest(content: &str, pinned: &BTreeMap<String, String>) -> String {
     let files = pinned
         .iter()
@@ -95,7 +95,7 @@ fn sum_parts(subject: &str, parts: &[&[u8]]) -> String {
     let mut hash = Sha256::new();
     hash.update(subject);
     for part in parts {
-        // A length before each part keeps two lists apart.
+        // The length before each part keeps `ab`, `c` and `a`, `bc` apart.
         hash.update((part.len() as u64).to_le_bytes());
         hash.update(part);
     }
@@ -112,7 +112,7 @@ fn hex(bytes: &[u8]) -> String {
 }
 
 impl ApprovalList {
-    /// Empty without a file.
+    /// Stored approvals; empty without a file.
     pub fn load(state_home: Option<&Path>) -> Result<Self, TrustError> {
         match state_home
             .map(GuardedFolder::open_user)
@@ -151,7 +151,7 @@ impl ApprovalList {
         given.max_by_key(|given| given.by.is_person())
     }
 
-    /// The newest approval of a file's content, whatever its bound files hold now.
+    /// Bound files of the newest approval of a file's content, with their digests at that time.
     pub fn pinned_with(&self, content: &str, key: &SealKey) -> Option<&BTreeMap<String, String>> {
         self.approved
             .iter()
@@ -229,7 +229,7 @@ fn write(
     let key = SealKey::load(state_home)?;
     let seal = key.mac(sealed(&digest, Some(by)).as_bytes());
     change(state_home, |approved| {
-        // A person's approval stays, whatever approves it once more.
+        // A person's approval stays beside a later one that no person gave.
         approved.retain(|known| {
             known.digest != digest
                 || known.by().is_person() && !by.is_person() && known.is_sound(&key)

@@ -1,4 +1,4 @@
-//! Opening or continuing a run, with its mode known.
+//! Start of a plan's run in a chosen mode, or continuation of the known run.
 
 use std::path::Path;
 
@@ -78,7 +78,7 @@ pub(crate) fn open_or_continue(
         scope,
         &head.unwrap_or_default(),
     )?;
-    // Another program's checkpoint would be lost.
+    // The run must not overwrite the checkpoint of another program.
     let is_writable = if has_checkpoint {
         require_writable_files(context, whole.dialect)
     } else {

@@ -1,4 +1,4 @@
-//! Windows: rights come from the user's profile.
+//! Windows: no file modes are set or read, since rights come from the user's profile.
 
 pub(crate) mod terminal;
 
@@ -8,12 +8,12 @@ use std::path::{Path, PathBuf};
 
 use super::Rights;
 
-/// Access control lists are not read, and nothing is said of them.
+/// Always `false`, since access control lists are not read.
 pub(crate) fn is_open_to_others(_path: &Path) -> bool {
     false
 }
 
-/// `omo-stop.exe` for `omo-stop`.
+/// Path of a program, such as `omo-stop.exe` for `omo-stop`.
 pub(crate) fn file_of_program(named: PathBuf) -> PathBuf {
     if named.is_file() {
         named
@@ -35,7 +35,7 @@ pub(crate) fn terminal_folder() -> Option<PathBuf> {
     None
 }
 
-/// Only binaries of launchers are linked, and launchers are shell scripts, which the client does not run here.
+/// No link: only launchers need one, and these are shell scripts, which the client does not run on Windows.
 #[expect(clippy::unnecessary_wraps, reason = "on other systems it can fail")]
 pub(crate) fn link(_to: &Path, _at: &Path) -> io::Result<()> {
     Ok(())

@@ -1,7 +1,7 @@
 //! Messages about a session's plan: progress, questions, and commands to agree to.
 //!
-//! The plan's path and questions are a repository's words: they are cut, on one line between
-//! backticks. Its commands are shown whole or not at all.
+//! Text of the repository, such as the plan's path and questions, is shortened to one line in
+//! backticks; commands are shown whole or not at all.
 
 pub mod run_answer;
 
@@ -81,7 +81,7 @@ pub fn status_row(run: &PlanRun) -> String {
     )
 }
 
-/// For the user, with the path of its page, if written.
+/// Notice for the user about a run, with the path of its page, if written.
 pub fn run_notice(run: &PlanRun, page: Option<&str>) -> String {
     let headline = format!("[omo] {}", status_row(run));
     if run.is_open() {
@@ -99,7 +99,7 @@ fn task_word(plan: &str) -> &'static str {
     }
 }
 
-/// `3 of 7 tasks, 1 failed, 2 blocked`.
+/// Progress such as `3 of 7 tasks, 1 failed, 2 blocked`.
 fn describe_progress(run: &PlanRun) -> String {
     format!(
         "{} of {} {}s{}",
@@ -129,7 +129,7 @@ fn describe_failures(run: &PlanRun) -> String {
     words.concat()
 }
 
-/// Every command, and the line that agrees to these; `Err` for more than can be shown.
+/// Request to approve all commands, with the line to type; `Err` for more than can be shown.
 pub fn approval_request(
     plan: &str,
     commands: &[PlannedCommand],

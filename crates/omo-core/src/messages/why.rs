@@ -104,7 +104,7 @@ pub fn why(last: Option<&LogEntry>, now: Timestamp) -> String {
     lines.join("\n")
 }
 
-/// The answer about a plan run that waits for its user; `None` for one that does not.
+/// Answer of `/omo:why` about a plan run that waits for its user; `None` for one that does not.
 pub fn why_plan_waits(run: &PlanRun) -> Option<String> {
     let PlanRunStatus::Waits(question) = run.status() else {
         return None;

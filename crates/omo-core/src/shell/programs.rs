@@ -1,4 +1,4 @@
-//! The table of programs: the roles of each, by its name.
+//! Table of the shell programs that omo knows, and the roles of each.
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
@@ -10,9 +10,9 @@ pub enum Role {
     Prefix,
     /// A program that runs the command behind its options, such as `timeout`.
     Wrapper,
-    /// A wrapper where a subcommand says so, such as `uv run`.
+    /// A tool with subcommands that wrap a command, such as `uv run`.
     ToolWrapper,
-    /// A program with a command in its arguments, such as `find`.
+    /// A program with a command among its other arguments, such as `find`.
     Runner,
     Shell,
     /// A program that runs a script by its path, or from standard input.
@@ -27,6 +27,7 @@ pub enum Role {
     Reader,
     /// A builtin that sets variables for the commands behind it.
     VariableSetter,
+    /// A word by which a text is known as a shell script.
     ScriptStart,
     /// A builtin that sets the folder or the environment of the next command.
     Context,
@@ -186,7 +187,6 @@ pub fn programs_of(role: Role) -> impl Iterator<Item = &'static str> {
     rows.flat_map(|(_, names)| names.split_ascii_whitespace())
 }
 
-/// `true` for a [`Role::Reader`] or a compiler for another system.
 pub(crate) fn is_reader(name: &str) -> bool {
     has_role(name, Role::Reader) || is_cross_compiler(name)
 }

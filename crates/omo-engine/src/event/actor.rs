@@ -7,13 +7,13 @@ pub struct EventActor {
     /// Id of the session; `None` for a terminal of its user.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub session: Option<String>,
-    /// The process that stands for the actor as long as it lives: the client's, where that is known.
+    /// Process that lives as long as the actor: the client's, where that is known.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub process: Option<RecordedProcess>,
 }
 
 impl EventActor {
-    /// Both actors are the same session, or both a terminal.
+    /// `true` for two actors of the same session, or two terminals.
     pub fn is_same_holder(&self, other: &Self) -> bool {
         self.session == other.session
     }
@@ -28,7 +28,7 @@ impl EventActor {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RecordedProcess {
     pub pid: u32,
-    /// Mark that tells it from a later process with the same `pid`, where that can be had.
+    /// Start mark, which differs in a later process with the same `pid`; `None` where the system has none.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub mark: Option<String>,
 }

@@ -1,4 +1,4 @@
-//! The fold of events of parallel workers.
+//! Fold of the events of parallel workers into a `RunState`.
 
 use std::collections::BTreeMap;
 
@@ -113,7 +113,7 @@ impl RunState {
         let is_begun = self.tasks.values().any(|task| task.attempts > 0);
         let (groups, landed_before) = match &self.parallel {
             None if !is_begun => (BTreeMap::new(), None),
-            // Merged work is in the user's branch, and the run goes on from there.
+            // The earlier work has landed in the user's branch, and the run goes on from there.
             Some(parallel) if parallel.landed.is_some() => {
                 (parallel.groups.clone(), parallel.landed.clone())
             }
@@ -178,7 +178,7 @@ impl RunState {
         }
     }
 
-    /// The user's own session does all of it, one step after the other: nothing was begun in parallel.
+    /// Turns a run that began nothing in parallel into a step-by-step run of the user's own session.
     pub(super) fn switch_to_foreground(&mut self) {
         (self.parallel, self.mode) = (None, ExecutionMode::StepByStep);
         if let Some(asked) = &mut self.scope {
@@ -224,7 +224,7 @@ impl RunState {
         }
     }
 
-    /// Drops sessions that an edited plan lacks. Only their cost still counts: one of the same name begins anew.
+    /// Clears all but the cost of sessions that an edited plan lacks: one of the same name begins anew.
     pub(super) fn drop_removed_groups(&mut self) {
         let Some(parallel) = &mut self.parallel else {
             return;
@@ -363,7 +363,7 @@ fn apply_to_session(parallel: &mut ParallelState, id: &str, event: &RunEvent) {
         | EventKind::WorkerNotCancelled { .. }
         | EventKind::WorkerEnded { .. } => apply_to_worker(session, event),
         EventKind::LimitReached { until, .. } => {
-            // The worker was healthy.
+            // A worker at its client's limit was not idle.
             session.idle_exits = session.idle_exits.saturating_sub(1);
             parallel.limited_until = Some(*until);
         }
@@ -475,11 +475,11 @@ fn apply_to_worker(group_state: &mut GroupState, event: &RunEvent) {
     }
 }
 
-/// The session of an event, and the statuses that it must have before it.
+/// Id of an event's session, and the statuses that the session may have before the event.
 fn required_statuses(what: &EventKind) -> (&str, &'static [GroupStatus]) {
     use GroupStatus::{Done, Failed, InConflict, Merged, Ready, Running};
     match what {
-        // A failed or conflicting session begins anew from the result of the run by then.
+        // A failed or conflicting session begins anew from the run's result so far.
         EventKind::GroupPrepared { group, .. } => (group, &[Ready, Failed, InConflict, Merged]),
         EventKind::WorkerStarted { group, .. }
         | EventKind::WorkerSubmitted { group, .. }

@@ -1,17 +1,17 @@
-//! The commits of the steps of a session that have passed: pure rules.
+//! Pure rules about the commits of a session's passed steps.
 
 use omo_plan::model::TaskGroup;
 
 use crate::standing::is_work_done;
 use crate::state::{RunState, TaskStatus};
 
-/// The commit of the step that passed last, which may be a redone earlier one, or the commit it began from.
+/// Commit of the step that passed last, which may be a redone earlier one; `base` before any has passed.
 pub(crate) fn last_passed_commit<'s>(
     state: &'s RunState,
     group: &TaskGroup,
     base: &'s str,
 ) -> &'s str {
-    // The last of equal ones.
+    // Of steps with equal times the last one counts.
     group
         .tasks
         .iter()

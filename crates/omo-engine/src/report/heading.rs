@@ -1,4 +1,4 @@
-//! The words that head every report of a run; "Complete" alone is said only where each task has passed.
+//! Heading of a run's reports, such as `Failed at task 2`; plain `Complete` stands only where each task has passed.
 
 use omo_core::text::sanitize;
 use omo_plan::model::Task;
@@ -16,7 +16,7 @@ use crate::state::{RunPhase, RunState, TaskStanding, TaskStatus};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunHeading {
     pub kind: RunEnd,
-    /// Text such as `Complete, 2 of 5 tasks unproved` or `Failed at task 2`.
+    /// Heading such as `Complete, 2 of 5 tasks unproved` or `Failed at task 2`.
     pub text: String,
 }
 

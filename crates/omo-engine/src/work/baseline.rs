@@ -1,5 +1,5 @@
-//! The work tree of a step: kept before the first work on it, and restored where its plan says so. Later changes, and
-//! in a shared tree all but the task's paths (`own_files`), stay; all of it is kept below `refs/omo/keep` first.
+//! Snapshot of the work tree before a step, and its restore after a failed attempt where the plan says so. Later
+//! changes stay, and in a shared tree all but the task's paths (`own_files`); a ref in `refs/omo/keep` saves the rest.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -19,7 +19,7 @@ use crate::program_files::ultraexecute_progress;
 use crate::report::dev_workflow::{CHECKPOINT_PATH, REPORT_PATH};
 use crate::state::{RunState, TaskState, WorktreeBaseline};
 
-/// Timeout of a worker that wants to begin, for another process that restores the work tree.
+/// Maximum time that a worker waits for another process to restore the work tree.
 const RESTORE_TIMEOUT: Duration = Duration::from_secs(60);
 
 pub(super) fn files_written_by_omo(state: &RunState) -> Vec<String> {
@@ -43,7 +43,7 @@ impl Engine<'_> {
             return Ok(known);
         }
         let tree = self.snapshots().take_tree().as_ref().and_then(tree_to_text);
-        // Without a work tree nothing can be taken back, and nothing is unless the plan asks for it.
+        // Without git nothing can be restored: that is an error only where the plan asks for a restore.
         let is_kept = state.is_ultraplan()
             && !state.mode.shares_tree()
             && (self.work_tree.has_git() || task.on_failure.reverts_changes());
@@ -79,7 +79,7 @@ impl Engine<'_> {
         }
     }
 
-    /// Calls a function with the snapshots, without files that omo itself writes.
+    /// Result of `act` on snapshots that leave out the files that omo itself writes.
     pub(super) fn with_snapshots<T>(
         &self,
         state: &RunState,
@@ -123,7 +123,7 @@ impl Engine<'_> {
             .is_some_and(|tree| Path::new(tree) == self.work_tree.root())
     }
 
-    /// A kill may have come between an attempt's end and this; waits for another process that does so.
+    /// Restores after attempts whose process was killed before it did; waits for another process that does so.
     pub(crate) fn restore_due_tasks(&self, state: RunState) -> Result<RunState, EngineError> {
         self.restore_due_tasks_within(state, RESTORE_TIMEOUT)
     }
@@ -141,7 +141,7 @@ impl Engine<'_> {
             .collect();
         let mut state = state;
         for id in due {
-            // A process that judges the task takes it back as well, and holds this lock.
+            // A process that judges the task holds this lock, and does the restore itself.
             let _guard = self
                 .run
                 .lock_check(&id, patience)?
@@ -151,14 +151,14 @@ impl Engine<'_> {
         Ok(state)
     }
 
-    /// As [`Engine::put_back`], for callers that only look: a failure is a warning, made up for before the next start.
+    /// [`Engine::restore_due_tasks`] for callers that only read: a failure is a warning, retried before the next start.
     pub(super) fn restored_if_possible(&self, state: RunState) -> Result<RunState, EngineError> {
-        // Nearly always nothing is due. A plan may have a thousand tasks, and a copy of all their standings takes time.
+        // Nearly always nothing is due, and a copy of the state of a thousand tasks takes time.
         if !state.tasks.values().any(|task| task.is_to_restore) {
             return Ok(state);
         }
         match self.restore_due_tasks_within(state.clone(), Duration::ZERO) {
-            // The process that holds the lock takes it back.
+            // The process that holds the lock does the restore.
             Err(EngineError::Refused(_)) => Ok(state),
             Err(EngineError::Restore(error)) => {
                 (self.warn)(&format!(
@@ -170,7 +170,7 @@ impl Engine<'_> {
         }
     }
 
-    /// The caller holds the lock of the task's checks: no other process takes them back, or begins what follows.
+    /// Restores a task whose check lock the caller holds: no other process restores it or begins the next task.
     pub(super) fn restore_task(
         &self,
         id: &str,
@@ -216,7 +216,7 @@ impl Engine<'_> {
         Ok((Some(event), state))
     }
 
-    /// All changes in a worker's own work tree, those at the task's paths in a shared one; kept first.
+    /// Saves and then reverts all changes in a worker's own work tree, in a shared one those at the task's paths.
     fn take_back(
         &self,
         state: &RunState,
@@ -253,7 +253,7 @@ impl Engine<'_> {
         })
     }
 
-    /// Files of commits made since the start: put back, they would be a staged reversal of those.
+    /// Files of commits since the start, which stay: a restore would be a revert of those commits.
     fn committed_meanwhile(&self, task_state: &TaskState) -> BTreeSet<String> {
         let before = task_state
             .baseline
@@ -262,7 +262,7 @@ impl Engine<'_> {
         let (Some(before), Some(now)) = (before, head_commit(&self.work_tree)) else {
             return BTreeSet::new();
         };
-        // With one of the two lost to git, nothing is known of their difference.
+        // Without one of the two commits git cannot tell their difference.
         differing_files(&self.work_tree, &before, &now).unwrap_or_default()
     }
 }

@@ -1,4 +1,4 @@
-//! Files of a work tree, from the top's own handle on: links are never followed, and files are replaced whole.
+//! Access to the files of a work tree through folder handles: no link is followed, and files are replaced atomically.
 
 use std::cell::RefCell;
 use std::ffi::OsStr;
@@ -10,7 +10,7 @@ use crate::folder_path::FolderPath;
 use crate::platform::{FolderEntry, OpenFolder, path_of};
 use crate::tree_path::TreePath;
 
-/// Leftovers of a killed process are removed.
+/// Name of a file before its rename; a killed process's leftover is removed.
 pub(super) const TEMPORARY: &str = ".omo-restore.tmp";
 
 pub(super) struct WorktreeFiles(RefCell<FolderPath>);
@@ -20,7 +20,7 @@ impl WorktreeFiles {
         Ok(Self(RefCell::new(FolderPath::open(top)?)))
     }
 
-    /// Calls `act` with the folder of a path, opened anew, and the name there; `None` without that folder.
+    /// Result of `act` on the parent folder of `path`, opened anew, and the file's name; `None` without that folder.
     fn at<T>(
         &self,
         path: &Path,
@@ -44,7 +44,7 @@ impl WorktreeFiles {
         Ok(self.look(&inner)? != FolderEntry::Nothing)
     }
 
-    /// Obstacles to a file: something else than a parent folder, or all files in a folder of that name.
+    /// Obstacles to a file at `name`: a parent that is no folder, or else all files in a folder at `name` itself.
     pub(super) fn obstacles(&self, name: &TreePath) -> io::Result<Vec<TreePath>> {
         let ends = name
             .0
@@ -79,7 +79,7 @@ impl WorktreeFiles {
             Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
             _ => {}
         }
-        // Folders with something else in them stay.
+        // Parent folders that are empty now go as well.
         for folder in path.ancestors().skip(1) {
             match self.at(folder, false, OpenFolder::remove_folder) {
                 Ok(Some(())) => {}
@@ -89,7 +89,7 @@ impl WorktreeFiles {
         Ok(())
     }
 
-    /// Puts a file in its place, whole or not at all; `write` fills it.
+    /// Replaces a file atomically; `write` fills the new one.
     pub(super) fn write_file(
         &self,
         name: &TreePath,
@@ -139,7 +139,7 @@ impl WorktreeFiles {
     }
 }
 
-/// All in a folder, however deep, except for folders; `prefix` is its path with a `/` at the end.
+/// Adds all files and links below a folder, at any depth; `prefix` is the folder's path with a `/` at the end.
 fn list_files(folder: &OpenFolder, prefix: &[u8], files: &mut Vec<TreePath>) -> io::Result<()> {
     for name in folder.names()? {
         let path = [prefix, name.as_encoded_bytes()].concat();

@@ -1,4 +1,4 @@
-//! `Effect` of a command beside judging.
+//! `Effect` of a shell command, apart from judging the work by its exit status; a later variant outweighs an earlier.
 
 mod table;
 
@@ -29,12 +29,12 @@ pub(crate) enum Effect {
 }
 
 impl Effect {
-    /// May still be meant to judge.
+    /// `true` for an effect that a check may have as well.
     pub(crate) fn may_judge(self) -> bool {
         matches!(self, Self::Runs | Self::Reaches | Self::Leaves)
     }
 
-    /// Is no check, whatever else it does.
+    /// `true` for an effect that no check may have.
     pub(crate) fn spoils(self) -> bool {
         matches!(self, Self::Installs | Self::NeverEnds | Self::Changes)
     }
@@ -50,7 +50,7 @@ fn has_word(words: &str, wanted: &str) -> bool {
         })
 }
 
-/// Effects of the parts in order: `None` for one that may judge, nothing for a change of folder within the project.
+/// Effects of the command's parts in order: `None` for a part that judges, no entry for a `cd` within the project.
 pub(crate) fn effects(command: &str) -> Vec<Option<Effect>> {
     let mut reader = EffectReader::default();
     reader.read_script(command, 0);
@@ -64,7 +64,7 @@ pub(crate) fn effect(command: &str) -> Option<Effect> {
 #[derive(Default)]
 struct EffectReader {
     found: Vec<Option<Effect>>,
-    /// Below the project's top; negative outside.
+    /// Depth of the working folder below the project's top; negative outside.
     depth: isize,
 }
 
@@ -79,7 +79,7 @@ impl EffectReader {
 
     fn read_parts<'p>(&mut self, parts: impl Iterator<Item = &'p Part>, nesting: usize) {
         for part in parts {
-            // A note in the user's home overwrites nothing of the machine.
+            // Output to a file below `$HOME` changes nothing of the machine.
             let mut written = part
                 .written_files
                 .iter()
@@ -94,7 +94,7 @@ impl EffectReader {
                 PartKind::Group(parts) | PartKind::Subshell(parts) => {
                     self.read_parts(parts.iter(), nesting);
                 }
-                // Arguments may be made in any way that harms nothing.
+                // A command substitution only makes an argument: its harmless effects do not count.
                 PartKind::Inner(parts) => {
                     let start = self.found.len();
                     self.read_parts(parts.iter(), nesting);
@@ -122,7 +122,7 @@ impl EffectReader {
                 let leaves = leaves_project(target, &mut self.depth);
                 return self.found.extend(leaves.then_some(Some(Effect::Leaves)));
             }
-            // An address is opened by a person.
+            // A bare URL is for a person to open.
             address if address.contains("://") => return self.found.push(Some(Effect::Prepares)),
             "eval" => Some(arguments.join(" ")),
             "find" => runs_of_find(arguments),
@@ -150,7 +150,7 @@ fn runs_of_find(arguments: &[String]) -> Option<String> {
     )
 }
 
-/// Moves `depth` by a change of the folder; `true` where that leaves the project.
+/// Adds a change into the folder `target` to `depth`; `true` where that leaves the project.
 fn leaves_project(target: &str, depth: &mut isize) -> bool {
     if is_elsewhere(target) {
         return true;
@@ -176,7 +176,7 @@ fn is_elsewhere(folder: &str) -> bool {
     ELSEWHERE.is_match(folder)
 }
 
-/// Outside of the project and of `SCRATCH`.
+/// `true` for a path outside of the project and of `SCRATCH`.
 fn is_outside(path: &str) -> bool {
     is_elsewhere(path) && !SCRATCH.is_match(path)
 }
@@ -186,7 +186,7 @@ fn words_effect(words: &[String]) -> Option<Effect> {
     let is_bounded = matches!(first.as_str(), "timeout" | "gtimeout");
     let (program, arguments) = without_wrappers(words).split_first()?;
     let own = program_effect(program_name(program), arguments, is_script(program));
-    // A wrapper has options and words before the command.
+    // A wrapper's own options and words stand before its command, so each known program among its words counts.
     let is_wrapped =
         is_wrapper(program_name(first), others) || matches!(first.as_str(), "docker" | "podman");
     let inner: Vec<Option<Effect>> = others
@@ -218,7 +218,7 @@ fn is_script(program: &str) -> bool {
     program.contains('/') || has_word("py js mjs cjs ts sh rb php pl ps1", ending)
 }
 
-/// Effect of an option for the working folder, `depth` folders below the project's top.
+/// `Leaves` for an option such as `-C FOLDER` that leads out of the project from `depth` folders below its top.
 fn folder_effect(arguments: &[String], depth: isize) -> Option<Effect> {
     let apart = arguments
         .iter()
@@ -385,7 +385,7 @@ fn program_effect(name: &str, arguments: &[String], is_script: bool) -> Option<E
         .max(follows.then_some(Effect::NeverEnds))
 }
 
-/// Changes a database.
+/// Words of a statement that changes a database.
 static STATEMENT: Pattern = Pattern::new(
     r"(?i-u:\b(?:drop|delete|truncate|alter|insert|update|create|grant|flushall|flushdb)\b)",
 );
@@ -397,13 +397,13 @@ fn interpreter_effect(arguments: &[String]) -> Option<Effect> {
             .get(*at)
             .is_some_and(|word| is_script(word) || is_module)
     })?;
-    // Options that run a text, or only read the script.
+    // With such an option the interpreter runs a text or only checks syntax: the script does not run.
     let mut options = arguments.iter().take(at);
     if options.any(|word| has_word("-c -e -n -l --check", word)) {
         return None;
     }
     let script = arguments.get(at)?;
-    // A script among tests is one.
+    // A script in a folder of tests is a test.
     if script
         .split('/')
         .any(|folder| matches!(folder, "test" | "tests" | "spec" | "__tests__"))
@@ -458,7 +458,7 @@ fn script_effect(script: &str, arguments: &[String]) -> Option<Effect> {
     runs_on.then_some(Effect::NeverEnds).max(repairs).max(own)
 }
 
-/// Such as `db:migrate`, `deployProd` or `migrate_users.py`.
+/// `true` for a name that tells of a change, such as `db:migrate`, `deployProd` or `migrate_users.py`.
 fn changes_by_name(word: &str, is_file: bool) -> bool {
     if word.contains('/') || !is_file && word.contains('.') {
         return false;
@@ -510,10 +510,10 @@ fn git_effect(words: &[&str], arguments: &[String]) -> Option<Effect> {
     Some(told).filter(|_| !judges)
 }
 
-/// Without a scheme: `api.example.com/deploy`.
+/// Address without a scheme, such as `api.example.com/deploy`.
 static HOST: Pattern = Pattern::new(r"^[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*\.[A-Za-z]{2,}(?:[:/?]|$)");
 
-/// Address of another machine, with a scheme or without.
+/// `true` for the address of another machine, with a scheme or without.
 fn is_remote(argument: &str) -> bool {
     let rest = argument.split_once("://").map_or_else(
         || Some(argument).filter(|rest| HOST.is_match(rest)),

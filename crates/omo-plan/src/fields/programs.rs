@@ -1,4 +1,4 @@
-//! Programs that a plan runs, and the purpose of commands: to prove, to prepare, or to run something.
+//! Recognition of programs in a plan's text, and of commands that prove something, do more than look, or never end.
 
 use std::collections::HashSet;
 use std::sync::LazyLock;
@@ -27,7 +27,7 @@ pub(crate) fn proves_something(command: &str) -> bool {
             .any(|effect| effect.is_none_or(Effect::may_judge))
 }
 
-/// Prepares, runs or changes something, or never ends.
+/// `true` for a command that prepares, runs or changes something, or never ends.
 pub(crate) fn does_more_than_look(command: &str) -> bool {
     let effects = effects(command);
     let spoils = effects.iter().flatten().any(|effect| effect.spoils());

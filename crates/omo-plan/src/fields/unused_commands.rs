@@ -1,5 +1,5 @@
-//! Commands of a text that are run or verified with and are no checks: they are named, since an author may count on
-//! them.
+//! Commands in a plan's prose that it says to run or verify with, but that become no checks: the author is told, since
+//! they may count on them.
 
 use super::prose::NEGATES;
 use super::shell_commands::{begins_as_script, does_not_prove, is_commit, names_program};
@@ -45,7 +45,7 @@ pub(crate) fn unused_commands(text: &str) -> Vec<(String, CommandConcern)> {
                 known if JOINS.is_match(words) => known,
                 _ => Said::Nothing,
             };
-            // A commit is no check, and is not taken for one.
+            // No author takes a commit for a check.
             let concern = command_concern(command.trim(), before).filter(|_| !is_commit(command));
             found.extend(concern.map(|concern| (command.trim().to_owned(), concern)));
             rest = behind;
@@ -54,7 +54,7 @@ pub(crate) fn unused_commands(text: &str) -> Vec<(String, CommandConcern)> {
     found
 }
 
-/// About the code in a sentence.
+/// Instruction of a sentence about the code in its backticks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Said {
     Nothing,
@@ -62,12 +62,12 @@ enum Said {
     Run,
 }
 
-/// `None` for code that may be a check, or is no command.
+/// Concern about a command; `None` for code that may be a check, or is no command.
 fn command_concern(command: &str, said: Said) -> Option<CommandConcern> {
     let is_known = names_program(command);
     match said {
         Said::Nothing => None,
-        // `Verify the file`: one word may be the subject.
+        // A single word behind `Verify` may be the subject, and no command.
         Said::Verify if !is_known || !command.contains(char::is_whitespace) => None,
         Said::Verify | Said::Run => {
             let concern = unused_concern(command);
@@ -77,7 +77,7 @@ fn command_concern(command: &str, said: Said) -> Option<CommandConcern> {
     }
 }
 
-/// `None` stands for the whole plan.
+/// Refusal of a check of `task`, or with `None` of the whole plan.
 pub(crate) fn refused_check(task: Option<&str>, command: &str) -> RefusedCheck {
     let concern = unused_concern(command).unwrap_or(CommandConcern::Prepares);
     RefusedCheck {
@@ -87,7 +87,7 @@ pub(crate) fn refused_check(task: Option<&str>, command: &str) -> RefusedCheck {
     }
 }
 
-/// `None` for a possible check.
+/// Concern that keeps a command from being a check; `None` for a possible check.
 fn unused_concern(command: &str) -> Option<CommandConcern> {
     find_concern(command).or_else(|| does_not_prove(command).then_some(CommandConcern::Prepares))
 }

@@ -1,4 +1,4 @@
-//! Problems of a session's tasks.
+//! Validation of a session's task files: ids, criteria, dependencies and paths.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,7 +12,7 @@ use crate::id::is_id;
 use crate::model::{MAX_PLAN_TASKS, Task};
 use crate::task_graph;
 
-/// `02` and `2` are one task.
+/// Id without leading zeros: `02` and `2` are one task.
 pub(super) fn canonical_id(id: &str) -> &str {
     match id.trim_start_matches('0') {
         "" => id,
@@ -118,7 +118,7 @@ fn check_dependency(task: &TaskFile, id: &str, known: &BTreeSet<&str>) -> Option
 }
 
 pub(super) fn find_cycle(tasks: &[&TaskFile]) -> Option<Diagnostic> {
-    // A circle is named from its first id on, wherever its tasks stand.
+    // By sorted ids a cycle is always named from the same task on.
     let mut tasks = tasks.to_vec();
     tasks.sort_by_key(|task| canonical_id(&task.id));
     let places: BTreeMap<&str, usize> = tasks
@@ -149,7 +149,7 @@ fn task_diagnostic(code: Code, task: Option<&TaskFile>, text: String) -> Diagnos
     new_diagnostic(code, task.map(|task| task.id.clone()), text)
 }
 
-/// A session's files are small: a diagnostic is about a whole one.
+/// Diagnostic about a whole file, since a session's files are small.
 fn new_diagnostic(code: Code, task: Option<String>, text: String) -> Diagnostic {
     Diagnostic {
         code,

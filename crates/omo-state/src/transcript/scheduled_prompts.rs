@@ -1,9 +1,9 @@
-//! Recognition of prompts that a model has scheduled.
+//! Recognition of a submitted prompt that a model has scheduled.
 //!
-//! Only after the hook does the transcript tell a scheduled prompt from a typed one (measured on
-//! 2.1.328). Before, there are the calls that scheduled it, in transcripts of the project's
-//! sessions and subagents, and the client's list of prompts that outlive its process, from which it
-//! takes a due one.
+//! The client marks a scheduled prompt in the transcript only after the hook has run (measured on
+//! 2.1.328). The hook looks for earlier traces: the tool call that scheduled the prompt, in
+//! transcripts of the project's sessions and subagents, and the client's file of scheduled prompts
+//! (`LIST`), from which the client removes a prompt when it is due.
 
 use std::fs;
 use std::io::Read;
@@ -19,9 +19,9 @@ use crate::files::regular_file;
 
 const LIST: &str = ".claude/scheduled_tasks.json";
 const MAX_LIST_BYTES: u64 = 256 * 1024;
-/// From the removal of a due prompt from the list to the hook.
+/// Maximum time from the removal of a due prompt from the list to the hook.
 const JUST_NOW_MILLIS: u64 = 3_000;
-/// The client's mark of a due prompt, close to the line that queues it.
+/// Subtype of the line of a due prompt, within `NEAR_MILLIS` of the line that queues it.
 const FIRE: &str = "scheduled_task_fire";
 const NEAR_MILLIS: u64 = 1_000;
 const MAX_TRANSCRIPT_BYTES: u64 = 64 * 1024 * 1024;
@@ -29,7 +29,7 @@ const MAX_TIMES: usize = 1_000;
 const MAX_DEPTH: usize = 5;
 const MAX_FILES: usize = 5_000;
 
-/// `true` for a prompt that a model scheduled, or a list that just changed.
+/// `true` for a prompt that a model scheduled, and for any prompt just after a change of the list.
 pub fn is_scheduled_prompt(
     prompt: &str,
     transcript: Option<&Path>,
@@ -44,7 +44,7 @@ pub fn is_scheduled_prompt(
             .is_some_and(|folder| is_called_for(prompt, folder))
 }
 
-/// A prompt for one time is gone from the list, which then just changed.
+/// `true` for a listed prompt, or a list that just changed: a one-time prompt has left it.
 fn is_listed(prompt: &str, list: &Path, now: Timestamp) -> bool {
     let Ok(Some(mut file)) = regular_file::open(list) else {
         return false;
@@ -78,7 +78,7 @@ fn has_prompt(value: &Value, prompt: &str) -> bool {
     }
 }
 
-/// Scheduled by a model, or queued by the client as due during a turn.
+/// `true` for a prompt that a tool call scheduled, or that the client queued when it was due.
 fn is_called_for(prompt: &str, folder: &Path) -> bool {
     let mut files = Vec::new();
     find_transcripts(folder, MAX_DEPTH, &mut files);
@@ -148,7 +148,7 @@ fn find_transcripts(folder: &Path, depth: usize, files: &mut Vec<(SystemTime, Pa
 }
 
 impl TranscriptLine<'_> {
-    /// By `CronCreate`, `ScheduleWakeup` and the like.
+    /// `true` for a call of `CronCreate`, `ScheduleWakeup` or a similar tool with this prompt.
     fn calls_with(&self, prompt: &str) -> bool {
         self.kind == "assistant"
             && self.calls().any(|call| {

@@ -9,17 +9,17 @@ use crate::tone::Tone;
 pub struct ProjectPage {
     pub title: String,
     pub scope: String,
-    /// Moment of the list on the reader's clock.
+    /// Local time of the list, as text.
     pub as_of: String,
     pub now: Timestamp,
-    /// In any order.
+    /// Runs in any order.
     pub runs: Vec<ProjectRun>,
     /// Number of older runs that were not read.
     pub unread: usize,
     pub problems: Vec<String>,
 }
 
-/// End and proof come from the run's own `RunView`.
+/// A run on the page, summarized from its own `RunView`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProjectRun {
     pub(crate) subject: Subject,
@@ -33,19 +33,19 @@ pub struct ProjectRun {
     pub(crate) details: RunDetails,
 }
 
-/// Facts that the run's own page does not tell.
+/// Facts about a run that its `RunView` does not have.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RunDetails {
-    /// Start on the reader's clock.
+    /// Local time of the start, as text.
     pub began: String,
     pub mode: String,
     pub effort: String,
     pub cost: String,
-    /// File name of its own page in the same folder.
+    /// File name of the run's own page in the same folder.
     pub page_file: Option<String>,
 }
 
-/// Tasks without left-out ones; a claim is none.
+/// Numbers of a plan's tasks without left-out ones; `0` each for an ultrawork run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct TaskTally {
     pub all: usize,

@@ -1,4 +1,4 @@
-//! The prompt of a session on another machine, without omo: all steps at once. Only its pushed branch comes back.
+//! Prompt for a session on a machine without omo: all its steps at once, since only its pushed branch comes back.
 
 use std::fmt::Write;
 
@@ -16,7 +16,7 @@ use crate::task_commits::commit_message;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Pusher {
     Session,
-    /// `omo worker`, which started it.
+    /// `omo worker`, which started the session.
     Worker,
 }
 

@@ -1,8 +1,8 @@
-//! Value of `Depends on:`: tasks, nothing, or neither.
+//! Parser of the value of `Depends on:`: references to tasks, no dependency, or unreadable text.
 
 use crate::pattern::Pattern;
 
-/// No word is the beginning of a later one.
+/// Words for no dependency, such as `none`; none is the beginning of a later alternative.
 static NOTHING: Pattern = Pattern::new(r"^(?:{nothing})");
 static WORD: Pattern = Pattern::new(r"(?i-u:tasks)|{task}");
 static NUMBER: Pattern = Pattern::new(
@@ -16,20 +16,20 @@ static ONE_BEFORE: Pattern =
 static DENIED: Pattern = Pattern::new(
     r"(?:[,;—–-]\s*)?\b(?i-u:but not|not|without|independent(?:ly)? of|(?:in )?parallel (?:with|to)|except(?: for)?|unlike|rather than|instead of)\b[^,;.()（）]*",
 );
-/// Decision such as `DP-001`, which is asked about before anything runs.
+/// Id of a decision, such as `DP-001`, which the user is asked for before anything runs.
 static DECISION: Pattern = Pattern::new(r"\bDP-[0-9]+");
-/// Follows numbers without an introducing word.
+/// End of a list of bare numbers, without a word such as `Task` before them.
 static LIST_END: Pattern = Pattern::new(r"^[\s`*_\]]*(?:$|[.,;:(（—–-])");
-/// Stands between the ends of a range.
+/// Text between the ends of a range, such as `–` or `through`.
 static TO: Pattern =
     Pattern::new(r"^[ `*_]*(?:\.{2,3}|[…\-–—−~]|through|to)\s*(?:(?:`|\*\*?|\[)?(?i-u:tasks?))?");
-/// Stands between the members of a list.
+/// Separator of the members of a list, such as `,` or `and`.
 static JOINT: Pattern = Pattern::new(r"^[ `*_\]]*\s*(?:(?:and|or|[,;&/+、，])\s*)+");
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Reference<'a> {
     One(&'a str),
-    /// Inclusive.
+    /// First and last task number, both inclusive.
     Range(u64, u64),
     AllBefore,
     OneBefore,
@@ -42,7 +42,7 @@ pub(super) enum Value<'a> {
     Unreadable,
 }
 
-/// Joins both; nothing gives way.
+/// References of both values; other values give way to them.
 pub(super) fn merge_values<'a>(one: Value<'a>, other: Value<'a>) -> Value<'a> {
     match (one, other) {
         (Value::References(mut all), Value::References(more)) => {
@@ -67,7 +67,7 @@ pub(super) fn parse_references(text: &str) -> Value<'_> {
     }
 }
 
-/// Denial of every need; `None beyond Task 1` is none.
+/// `true` for a denial of all dependencies, such as `None`; `false` for `None beyond Task 1`.
 fn is_nothing(text: &str) -> bool {
     let behind = NOTHING
         .behind(text)
@@ -77,7 +77,7 @@ fn is_nothing(text: &str) -> bool {
     })
 }
 
-/// Text in brackets explains the text before it, and counts only where nothing else does.
+/// References outside of brackets, or else within: text in brackets explains the text before it.
 fn references(text: &str) -> Vec<Reference<'_>> {
     let (outside, inside) = split_brackets(text);
     let found = named_in_parts(&outside);
@@ -92,7 +92,7 @@ fn named_in_parts<'a>(parts: &[&'a str]) -> Vec<Reference<'a>> {
     let mut found = Vec::new();
     for (place, part) in parts.iter().enumerate() {
         for affirmed in split_denied(part) {
-            // A list goes on behind a remark.
+            // A list may continue after a remark in brackets.
             let goes_on = (place > 0 && !found.is_empty())
                 .then(|| behind_joint(affirmed))
                 .flatten();
@@ -191,7 +191,7 @@ fn parse_task_number(number: &str) -> u64 {
     number.parse().unwrap_or(u64::MAX)
 }
 
-/// Id, `true` for more than a number, and the rest.
+/// Id at the start, `true` for an id that is more than a number (`2.1`, `3a`), and the rest.
 fn split_number(text: &str) -> Option<(&str, bool, &str)> {
     let ([id, more, letter], rest) = NUMBER.read(text)?;
     let is_whole = !rest.starts_with(char::is_alphanumeric);

@@ -1,4 +1,4 @@
-//! Waves at the end of Kiro's plans, whose tasks run at the same time.
+//! Waves of a Kiro plan, read from JSON at its end: groups of tasks that run at the same time.
 
 use serde::Deserialize;
 use serde_json::Value;

@@ -2,7 +2,7 @@
 
 use crate::document::{MarkdownDocument, line_ranges};
 
-/// Items in one line or below their key; `None` without the key.
+/// Items of the list at `key`, on its line or on the lines below; `None` without the key.
 pub(crate) fn read_list(document: &MarkdownDocument<'_>, key: &str) -> Option<Vec<String>> {
     let field = document.front_matter_field(key)?;
     let mut rows = line_ranges(document.text, field.span.end..document.body_start)

@@ -64,7 +64,7 @@ pub(crate) fn print_outcome(
         None => {}
     }
     let mut outside = end.map(|end| end.out_of_scope.clone()).unwrap_or_default();
-    // Files that were left alone are named beside the ones taken back.
+    // Files that a restore left alone have a line of their own.
     outside
         .retain(|file| task_state.is_none_or(|task_state| !task_state.left_alone.contains(file)));
     if !outside.is_empty() {
@@ -103,7 +103,7 @@ fn failure_reason(judged: &JudgedAttempt) -> Option<String> {
         .any(|(_, outcome)| !outcome.is_green());
     judged.events.iter().find_map(|event| match event {
         EventKind::TaskFailed { end, .. } => {
-            // Evidence that begins with the command is from the check alone.
+            // Evidence that begins with a command only repeats the red check's own lines.
             let is_told = is_red && end.evidence.starts_with('`')
                 || end.evidence.starts_with("SCOPE VIOLATION: ");
             (!is_told).then(|| format!("Failed: {}", sanitize(&end.evidence, 400)))

@@ -1,4 +1,4 @@
-//! Ctrl-C during a session, and a progress line on a terminal.
+//! Watch for Ctrl-C while `omo doctor` runs a session, with a progress line on a terminal.
 
 use std::io::{IsTerminal, Write};
 use std::sync::Arc;
