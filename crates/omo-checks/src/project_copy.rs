@@ -1,5 +1,5 @@
-//! Checks in a copy of their project: the command, its variables and scripts get the copy's path
-//! for the project's.
+//! Runs of checks in a copy of the project: the command and its variables get the copy's path for
+//! the project's; a script that names the project's path cannot run in a copy.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -15,7 +15,7 @@ use omo_process::job::{self, CommandJob, CommandOutcome};
 use omo_process::keeper::TaskCheckSpec;
 use omo_state::env::is_variable_named;
 
-/// The copy, while a text is read: no command and no variable holds it.
+/// Placeholder for the copy's path, which no command and no variable can hold.
 const MARK: char = '\0';
 const MAX_SCRIPT_BYTES: u64 = 1024 * 1024;
 
@@ -49,7 +49,7 @@ pub fn name_each_test(variables: &mut Vec<(OsString, OsString)>) {
     }
 }
 
-/// Runs a check in a copy of the project at `root`, until `should_continue` says no.
+/// Runs a check in a copy of the project at `root`, while `should_continue` returns `true`.
 ///
 /// # Errors
 ///
@@ -91,7 +91,7 @@ struct ProjectCopy {
 }
 
 impl ProjectCopy {
-    /// `variables` are the check's: a shell puts them into paths.
+    /// Collects the spellings of the project's path, such as `$HOME/project` and `~/project`.
     fn new(root: &Path, copy: &Path, variables: &[(OsString, OsString)]) -> Self {
         let paths: Vec<PathBuf> = [Some(root.to_owned()), root.canonicalize().ok()]
             .into_iter()
@@ -122,14 +122,14 @@ impl ProjectCopy {
         }
     }
 
-    /// `None` where the copy cannot be told from the project.
+    /// Command and variables for the copy; `None` where a path of the project would stay.
     fn rewrite_check(
         &self,
         check: &Check,
         variables: Vec<(OsString, OsString)>,
     ) -> Option<(String, Vec<(OsString, OsString)>)> {
         let variables = variables.into_iter().map(|(name, value)| {
-            // A value that is no text names no project with a text as its path.
+            // A value that is not UTF-8 cannot be rewritten, and stays if it names no project.
             let Some(text) = value.to_str() else {
                 return (!self.is_named(&value.to_string_lossy())).then_some((name, value));
             };
@@ -158,7 +158,7 @@ impl ProjectCopy {
         ))
     }
 
-    /// `true` for a file that names the project. Installed packages may: they are not copied.
+    /// `true` for a file that names the project. Installed packages may do so: they are not copied.
     fn names_project(&self, file: &str) -> bool {
         if INSTALLED
             .iter()
@@ -174,7 +174,7 @@ impl ProjectCopy {
             ))
     }
 
-    /// Has runners in the copy's scripts name each test, which git does not see.
+    /// Makes runners in the copy's scripts name each test; a script that runs git stays as it is.
     fn name_each_test<'a>(&self, scripts: impl Iterator<Item = &'a String>) {
         for script in scripts.filter(|script| !is_code(script)) {
             let path = self.copy.join(script.trim_end_matches(" (scripts)"));
@@ -184,13 +184,13 @@ impl ProjectCopy {
                 .then(|| std::fs::read_to_string(&path).ok());
             let text = text.flatten().filter(|text| !text.contains("git "));
             if let Some(named) = text.as_deref().and_then(verbose::name_each_test) {
-                // Without this file, its tests are compared by their number.
+                // If the write fails, the tests of this script are compared by their number.
                 let _ = std::fs::write(&path, named);
             }
         }
     }
 
-    /// A text for the copy; `None` where it names the project in another way.
+    /// The text with the copy's path; `None` where it spells the project's path in another way.
     fn rewrite(&self, text: &str) -> Option<String> {
         let mut marked = String::with_capacity(text.len());
         let mut rest = text;
@@ -207,7 +207,7 @@ impl ProjectCopy {
         if !marked.contains(MARK) {
             return Some(marked);
         }
-        // A command quotes the project in another way than any path.
+        // A path with blanks or signs of a shell would need quotes that the command lacks.
         let copy = self
             .copy
             .to_str()
@@ -248,7 +248,7 @@ fn is_name_sign(sign: char) -> bool {
     sign.is_alphanumeric() || "_-.+@%".contains(sign)
 }
 
-/// A text without quotes of a shell, and without `./`.
+/// The text without shell quotes, with `/./` and `//` as `/`.
 fn plain(text: &str) -> String {
     let mut plain: String = text
         .chars()

@@ -1,5 +1,5 @@
-//! Input of hooks: the fields that omo reads, of all events in one. A field of a wrong type makes the input unreadable,
-//! and a hook ignores that; unknown fields are skipped.
+//! JSON input of hooks: one struct with the fields that omo reads of all events. A field of a wrong type makes the
+//! whole input unreadable, and the hook ignores it; unknown fields are skipped.
 
 pub mod json_end;
 pub mod stdin;
@@ -15,17 +15,17 @@ const MAX_TASKS: usize = 1_000;
 /// One JSON object on `stdin`.
 #[derive(Debug, serde::Deserialize)]
 pub struct HookInput {
-    /// Any text that is no `SessionId` names no session.
+    /// Id of the session; a text that is no `SessionId` names none.
     #[serde(default)]
     pub session_id: Option<LossyText>,
     #[serde(default)]
     pub hook_event_name: LossyText,
     #[serde(default)]
     pub cwd: Option<PathBuf>,
-    /// The file may not exist yet.
+    /// Path of the transcript, which may not exist yet.
     #[serde(default)]
     pub transcript_path: Option<PathBuf>,
-    /// Shared by all Stops of one prompt.
+    /// Id of the prompt, the same for all of its Stops.
     #[serde(default)]
     pub prompt_id: Option<LossyText>,
     /// `default`, `plan`, `acceptEdits`, …
@@ -33,31 +33,31 @@ pub struct HookInput {
     pub permission_mode: Option<LossyText>,
     #[serde(default)]
     pub agent_id: Option<LossyText>,
-    /// `SubagentStop`.
+    /// Only in `SubagentStop`.
     #[serde(default)]
     pub agent_type: Option<LossyText>,
-    /// `SubagentStop`; the file may not exist yet.
+    /// Only in `SubagentStop`; the file may not exist yet.
     #[serde(default)]
     pub agent_transcript_path: Option<LossyText>,
-    /// `UserPromptSubmit`: the literal prompt.
+    /// The literal prompt, only in `UserPromptSubmit`.
     #[serde(default)]
     pub prompt: Option<LossyText>,
     /// Source of a prompt, where a client names it.
     #[serde(default)]
     pub source: Option<LossyText>,
-    /// `Stop`, `SubagentStop`.
+    /// Only in `Stop` and `SubagentStop`.
     #[serde(default)]
     pub last_assistant_message: Option<LossyText>,
-    /// `Stop`.
+    /// Only in `Stop`.
     #[serde(default)]
     pub background_tasks: Option<BoundedVec<BackgroundTaskInput, MAX_TASKS>>,
-    /// `Stop`: scheduled wakeups.
+    /// Scheduled wakeups, only in `Stop`.
     #[serde(default)]
     pub session_crons: Option<Vec<de::IgnoredAny>>,
-    /// `StopFailure`.
+    /// Only in `StopFailure`.
     #[serde(default)]
     pub error: Option<LossyText>,
-    /// `SessionEnd`.
+    /// Only in `SessionEnd`.
     #[serde(default)]
     pub reason: Option<LossyText>,
 }
@@ -79,7 +79,7 @@ pub struct BackgroundTaskInput {
 }
 
 impl HookInput {
-    /// A byte order mark is no error.
+    /// Parses one JSON object; a byte order mark before it is skipped.
     pub fn parse(bytes: &[u8]) -> serde_json::Result<Self> {
         let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
         if bytes.trim_ascii_start().starts_with(b"[") {
@@ -93,7 +93,7 @@ impl HookInput {
         self.permission_mode.as_deref() == Some("plan")
     }
 
-    /// The client asks its user for no permission.
+    /// `true` where the client asks its user for no permission.
     pub fn is_without_permissions(&self) -> bool {
         self.permission_mode.as_deref() == Some("bypassPermissions")
     }
@@ -103,7 +103,7 @@ impl HookInput {
     }
 }
 
-/// A text of JavaScript: half of a surrogate pair, as of a cut emoji, is replaced instead of refused.
+/// A string that JavaScript wrote: half of a surrogate pair, as of a cut emoji, is replaced instead of refused.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LossyText(String);
 

@@ -1,5 +1,5 @@
-//! Output of a session (`--output-format stream-json`): only the client's lines about itself; the words of its model
-//! and the output of its tools stand within strings of other lines.
+//! Reader of a session's output (`--output-format stream-json`). Only lines of the client about itself count; words of
+//! the model and output of tools stand within strings of other lines.
 
 use std::io::{BufRead, Read};
 
@@ -43,7 +43,7 @@ pub(crate) fn read_stream(mut printed: impl BufRead) -> SessionOutput {
             Ok(1..) => {}
             Ok(0) | Err(_) => return output,
         }
-        // A part of a longer line is no line of the client, whatever it looks like.
+        // A part of an overlong line is skipped, even if it looks like a line of the client.
         let (is_part, is_whole) = (is_rest, bytes.len() < MAX_BYTES || bytes.ends_with(b"\n"));
         is_rest = !is_whole;
         if is_part || !is_whole {

@@ -9,7 +9,7 @@ pub const MIN_CLIENT_VERSION: ClientVersion = ClientVersion(2, 1, 163);
 /// (docs/adr/0028).
 const FIRST_CALM_VERSION: ClientVersion = ClientVersion(2, 1, 332);
 
-/// Such as `2.1.328`.
+/// Version of the client, such as `2.1.328`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ClientVersion(pub u32, pub u32, pub u32);
 
@@ -32,7 +32,7 @@ impl ClientVersion {
         Self::parse(&parts.next()?.replace('-', "."))
     }
 
-    /// A continuation as additional context is calm: within this major version, from a measured one on.
+    /// `true` from `FIRST_CALM_VERSION` on within its major version: additional context is shown without an alarm.
     pub fn is_calm(self) -> bool {
         self >= FIRST_CALM_VERSION && self.0 == FIRST_CALM_VERSION.0
     }

@@ -1,4 +1,4 @@
-//! Task lists of the user, and common parts of their commands, where every error but wrong usage exits with 1.
+//! Common parts of the commands on task lists. Every error but wrong usage exits with 1.
 
 use std::ffi::{OsStr, OsString};
 use std::io::Write;
@@ -42,7 +42,7 @@ pub(crate) fn usage_status(error: &clap::Error, words: impl IntoIterator<Item = 
     });
     match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => 0,
-        // An invalid or missing value: those programs had no other word for it.
+        // An invalid or missing value: the programs that these commands replace exited with 1 for it.
         ErrorKind::InvalidValue
         | ErrorKind::ValueValidation
         | ErrorKind::MissingRequiredArgument
@@ -84,7 +84,7 @@ pub(crate) fn known_task_list_id(
 ) -> Result<SessionId, CommandError> {
     let id = task_list_id(which, env)?;
     let store = task_list_store()?;
-    // An unreadable list is not among the listed ones, and can be removed by name.
+    // The store does not list an unreadable task list, which can still be removed by its full name.
     if which.session.is_none() || store.path(&id).symlink_metadata().is_ok() {
         return Ok(id);
     }
@@ -164,7 +164,7 @@ pub(crate) fn print_done(
     ))
 }
 
-/// Counts of criteria with a command, and of judged ones: nothing else shows how a text was split.
+/// Counts of criteria with a command and of those to judge, such as `2 commands, 1 to judge`.
 pub(crate) fn criteria_words(task: &TaskFile) -> String {
     let task = task_list::task_from_file(task);
     match (pluralize(task.checks.len(), "command"), task.criteria.len()) {

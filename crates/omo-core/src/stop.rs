@@ -1,4 +1,4 @@
-//! The table of Stops: the first [`StopRow`] that matches decides.
+//! The decision table of the `Stop` hook: the first [`StopRow`] that matches decides.
 
 pub mod api_error;
 pub mod claim;
@@ -14,14 +14,14 @@ use crate::text::{pluralize, sanitize};
 use crate::timestamp::Timestamp;
 use claim::{ClaimJudgement, ClaimOutcome, count_standing_failure, note_standing_failure};
 
-/// In their order.
+/// Rows of the table, in the order in which they are tried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum StopRow {
-    /// 1: the input or the state is unreadable, or the lock was not had in time.
+    /// 1: the input or the state is unreadable, or the lock was not taken in time.
     Unreadable,
     /// 2: a subagent stops.
     Subagent,
-    /// 3: no run, an ended one, or a foreign entry.
+    /// 3: no run, an ended one, or an entry that omo did not write.
     NoRun,
     /// 4: the escape hatch is set.
     StopContinuation,
@@ -33,15 +33,15 @@ pub enum StopRow {
     PlanOrPaused,
     /// 8: the model says that it is impossible.
     SaidBlocked,
-    /// 9: a judged claim that nothing speaks against.
+    /// 9: a claim that was verified, or that nothing can verify.
     ClaimJudged,
     /// 10: too many failed claims.
     AttemptsSpent,
     /// 11: too many blocks, or the tokens are spent.
     BlocksSpent,
-    /// 12: too old.
+    /// 12: a run that is too old, or was worked on for too long.
     TimeSpent,
-    /// 13: the same failure on the same work tree was told twice.
+    /// 13: the same failure on the same work tree was reported twice.
     SameFailure,
     /// 14: right after a block, without work in between.
     Cooldown,
@@ -76,7 +76,7 @@ impl StopRow {
         Self::ALL.into_iter().find(|row| row.number() == number)
     }
 
-    /// In a few words, for the log and `omo status`.
+    /// A short description, for the log and `omo status`.
     pub fn label(self) -> &'static str {
         match self {
             Self::Unreadable => "could not be read",
@@ -127,7 +127,7 @@ impl BackgroundTask {
     /// An unknown status counts as running: waiting for ended work costs nothing, a block during
     /// work costs the user's quota.
     pub(crate) fn is_unfinished(&self) -> bool {
-        // They end without a message to the session.
+        // Kinds of work that end without a message to the session.
         const SILENT_KINDS: [&str; 2] = ["dream", "auto mode scan"];
         const OVER: [&str; 9] = [
             "completed",
@@ -155,11 +155,11 @@ pub struct TranscriptTail {
     pub input_waiting: bool,
     pub interrupted: Option<Interruption>,
     pub tool_called_since_block: bool,
-    /// Blocks of omo that the entry may not know: its last one, and later ones.
+    /// Blocks in the transcript from the entry's last one on, that one included.
     pub blocks_since: usize,
-    /// Behind the last line, or where the queue was last empty before waiting input.
+    /// Offset of the next read: `end`, or the place where input began to wait.
     pub next_offset: u64,
-    /// Behind the last line.
+    /// Offset behind the last line.
     pub end: u64,
 }
 
@@ -173,7 +173,7 @@ impl TranscriptTail {
     }
 }
 
-/// The table's input besides the session's entry.
+/// Input of the table besides the session's entry.
 #[derive(Clone, Debug)]
 pub struct StopFacts {
     pub event: StopEvent,
@@ -187,12 +187,12 @@ pub struct StopFacts {
     pub now: Timestamp,
 }
 
-/// A Stop's result of work that takes longer than a lock may be held.
+/// Result of the work of a Stop that takes longer than a lock may be held.
 #[derive(Clone, Debug, Default)]
 pub enum StopFinding {
     #[default]
     NotAsked,
-    /// Id of the files, without a claim and with a standing failure.
+    /// Id of the work tree's files, read where a failure stands and nothing is claimed.
     Tree(Option<String>),
     Claim(Box<ClaimOutcome>),
 }
@@ -205,7 +205,7 @@ impl StopFacts {
         }
     }
 
-    /// A claim counts for nothing while the session's plan continues: it is the work that is left.
+    /// `None` while the session's plan continues: its tasks are left, whatever is claimed.
     fn judgement(&self) -> Option<ClaimJudgement> {
         self.claim()
             .filter(|_| !self.plan_continues())
@@ -258,7 +258,7 @@ pub enum StopAction {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StopBlock {
-    /// From 1, in the run.
+    /// Number in the run, from 1.
     pub number: u32,
     pub allowed: u32,
     /// Shells and monitors that no block has named yet.
@@ -274,7 +274,7 @@ pub enum BlockCause {
 }
 
 const MAX_AWAITED: usize = 4;
-/// Once where only its user can accept it.
+/// Maximum reports of one failure; 1 where only the user can accept it.
 const SAME_FAILURE_LIMIT: u32 = 2;
 
 pub fn decide(session: Option<&Session>, facts: Option<&StopFacts>) -> StopDecision {
@@ -291,15 +291,15 @@ pub fn decide(session: Option<&Session>, facts: Option<&StopFacts>) -> StopDecis
     )
 }
 
-/// Decides about a foreign entry; `None` for omo's own.
+/// Decision about an entry that omo did not write; `None` for its own.
 pub fn decide_provenance(provenance: EntryProvenance) -> Option<StopDecision> {
     provenance
         .distrust_reason()
         .map(|why| end(StopRow::NoRun, VerdictKind::Released, why))
 }
 
-/// The author of an entry by the transcript: an entry that counts fewer blocks than omo gave was
-/// put back, even if all that omo keeps was.
+/// Provenance of an entry by the transcript: one that counts fewer blocks than the transcript has
+/// is an old copy that was put back, maybe with all other files of omo.
 pub fn provenance_by_transcript(session: &Session, tail: &TranscriptTail) -> EntryProvenance {
     let counted = usize::from(session.ulw.last_stop_at.is_some());
     if tail.blocks_since > counted {
@@ -309,7 +309,7 @@ pub fn provenance_by_transcript(session: &Session, tail: &TranscriptTail) -> Ent
     }
 }
 
-/// `true` where omo has to judge a claim: no earlier row matches.
+/// `true` where omo has to judge a claim: no row before `ClaimJudged` matches.
 pub fn needs_judgement(session: &Session, unjudged: &StopFacts) -> bool {
     let asks = unjudged.event.claim == Some(Claim::Done) || claim::has_awaited_review(session);
     asks && !unjudged.plan_continues()
@@ -391,7 +391,7 @@ fn decide_armed(facts: &StopFacts, session: &Session) -> StopDecision {
     decide_bounds(facts, session).unwrap_or_else(|| continue_run(facts, session))
 }
 
-/// Rows 10 to 14, whatever the model says.
+/// Decision of rows 10 to 14, which do not depend on the model's words.
 fn decide_bounds(facts: &StopFacts, session: &Session) -> Option<StopDecision> {
     let failed = facts
         .judgement()
@@ -499,8 +499,8 @@ fn continue_run(facts: &StopFacts, session: &Session) -> StopDecision {
     act(StopRow::Continue, StopAction::Block(block))
 }
 
-/// Row 6. A message with a promise waits for nothing: a named shell, such as a development server,
-/// must not keep a claim from judgement forever (docs/adr/0004).
+/// Row 6. A message with a claim does not wait for a shell that a block has named, such as a
+/// development server: no shell may keep a claim from judgement forever (docs/adr/0004).
 fn waits_for_background(event: &StopEvent, session: &Session) -> bool {
     let unfinished: Vec<&BackgroundTask> = event
         .background
@@ -519,9 +519,9 @@ fn is_unnamed(task: &BackgroundTask, session: &Session) -> bool {
     task.is_unfinished() && task.may_never_finish() && !session.ulw.named_tasks.contains(&task.id)
 }
 
-/// `true` where only work since the last block makes another one.
+/// `true` while another block needs work since the last one.
 ///
-/// A block in the future was long ago: a clock that was set back must not hold the cooldown open.
+/// A block in the future counts as long ago: a clock set back must not prolong the cooldown.
 pub fn in_cooldown(session: &Session, now: Timestamp) -> bool {
     let cooldown = i64::from(session.limits.clamped().cooldown_seconds) * 1_000;
     let age = session
@@ -558,7 +558,7 @@ fn act(row: StopRow, action: StopAction) -> StopDecision {
     StopDecision { row, action }
 }
 
-/// Awaited work, at most [`MAX_AWAITED`] names and one that counts the others.
+/// Names of awaited work, at most [`MAX_AWAITED`], and an entry that counts the others.
 pub fn awaited_work(event: &StopEvent) -> Vec<String> {
     let tasks = event
         .background
@@ -590,8 +590,8 @@ fn task_name(task: &BackgroundTask) -> String {
     }
 }
 
-/// Writes a decision, its finding and the rest that follows into the session. Only a block or a
-/// pause has used up the transcript; otherwise the next Stop must see it again.
+/// Writes a decision, its finding and the state of rest after it into the session. Only a block or
+/// a pause moves the transcript's offset; otherwise the next Stop reads the same lines again.
 pub fn apply_decision(session: &mut Session, decision: &StopDecision, facts: &StopFacts) {
     let (now, tail) = (facts.now, facts.transcript);
     match &facts.finding {

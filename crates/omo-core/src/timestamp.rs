@@ -33,7 +33,7 @@ impl Timestamp {
         Some(Self::from_millis(time.timestamp_millis()))
     }
 
-    /// Milliseconds since `earlier`; `None` when it lies ahead, as after a clock was set back.
+    /// Milliseconds since `earlier`; `None` if that is later, as after a clock was set back.
     pub fn millis_since(self, earlier: Self) -> Option<i64> {
         (self.0 >= earlier.0).then(|| self.0.saturating_sub(earlier.0))
     }

@@ -1,6 +1,6 @@
-//! The files of task lists, below the client's own: `ultrawork/sessions/<id>/`. No path is built from an unchecked
-//! name, and no link below is followed. A writer holds the session's lock from its read to its write, and every file is
-//! replaced whole: two writers of one session lose nothing.
+//! The files of task lists, in `ultrawork/sessions/<id>/` of the client's folder. No path is built from an unchecked
+//! name, and no symbolic link in it is followed. A writer holds the session's lock from its read to its write, and
+//! every file is replaced whole, so that two writers of one session lose nothing.
 
 mod error;
 mod folder;
@@ -20,9 +20,9 @@ pub use run_ref::{RunRef, is_open, run_of};
 
 const PARTS: [&str; 2] = ["ultrawork", "sessions"];
 const EXPLORATION: &str = "exploration";
-/// Prefix of a folder that is being removed: no id begins with it.
+/// Prefix of the name of a folder that is being removed; no session id begins with it.
 const REMOVAL_PREFIX: &str = ".going-";
-/// Timeout for a lock. Each holder is done within milliseconds, but for a very slow disk.
+/// Timeout for a lock, whose holder needs milliseconds, or longer on a very slow disk.
 const LOCK_TIMEOUT: Duration = Duration::from_secs(30);
 
 #[derive(Clone, Debug)]
@@ -49,7 +49,7 @@ impl TaskListStore {
             .file_names("")?
             .into_iter()
             .filter_map(|name| SessionId::parse(&name).ok());
-        // A link, or a folder without a session, belongs to others.
+        // A symbolic link, or a folder without a session file, is not omo's.
         Ok(ids.filter(|id| self.open(id).is_ok()).collect())
     }
 
@@ -86,13 +86,13 @@ impl TaskListStore {
         Ok(TaskListFolder::new(id.clone(), folder))
     }
 
-    /// Removes a session with all that is in its folder. Links in it go, and what they point at stays.
+    /// Removes the folder of a session. Symbolic links in it are removed, and their targets stay.
     pub fn remove(&self, session: &LockedTaskList) -> Result<(), TaskListError> {
         let Some(base) = self.base()? else {
             return Ok(());
         };
         let id = session.id();
-        // Under another name first: a process that waits for its lock finds no session, and no half of one.
+        // Renamed first, so that a process that waits for the lock finds no session instead of half of one.
         let going = format!("{REMOVAL_PREFIX}{id}");
         base.remove_folder(&going)?;
         base.rename(id.as_str(), &going)?;

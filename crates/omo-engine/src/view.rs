@@ -1,4 +1,4 @@
-//! A run of a plan as [`RunView`]: built here alone, from its state and the findings beside it.
+//! The [`RunView`] of a plan run: built here alone, from its state and the facts found beside it.
 
 pub(crate) mod checkout;
 mod history;
@@ -54,7 +54,7 @@ pub struct RunFacts<'a> {
     /// The events; empty where they were not read.
     pub events: &'a [RunEvent],
     pub now: Timestamp,
-    /// Words for a time on the clock of the reader.
+    /// Format of a time on the clock of the reader.
     pub clock: &'a dyn Fn(Timestamp) -> String,
     pub found: FoundFacts,
 }
@@ -63,18 +63,18 @@ pub struct RunFacts<'a> {
 pub struct FoundFacts {
     pub differences: BTreeMap<String, String>,
     pub checkout: Option<CheckoutView>,
-    /// Checks that run, each with its task; an empty one stands for the whole.
+    /// Running checks with the ids of their tasks; an empty id stands for the whole plan.
     pub running_checks: Vec<(String, CheckView)>,
     pub session: Option<Session>,
-    /// Continuations that the client allows.
+    /// Maximum continuations that the client allows.
     pub client_block_cap: Option<u32>,
-    /// Processes at work on tasks that have ended, by the tasks.
+    /// Ended processes of running tasks in words, such as `its client has ended`, by task id.
     pub gone: BTreeMap<String, &'static str>,
     pub is_abandoned: bool,
     pub torn_writes: usize,
     /// Edit of the plan's file since it was read, in words.
     pub edit: Option<String>,
-    /// The move of the user's branch was cut short.
+    /// `true` where the move of the user's branch was cut short.
     pub is_landing_cut: bool,
 }
 
@@ -92,7 +92,7 @@ impl<'a> RunFacts<'a> {
     }
 }
 
-/// All that is shown of a run of a plan, but the lanes of its timeline.
+/// The view of a plan run, without the lanes of its timeline.
 pub fn run_view(facts: &RunFacts<'_>) -> RunView {
     let RunFacts {
         run,
@@ -179,7 +179,7 @@ pub fn run_view(facts: &RunFacts<'_>) -> RunView {
     view
 }
 
-/// Updates the times that pass by themselves.
+/// Updates the values that change with the clock alone.
 pub fn update_times(view: &mut RunView, facts: &RunFacts<'_>) {
     view.workers = worker_views(facts.state, facts.now);
     view.bounds = bounds(facts);
@@ -325,7 +325,7 @@ fn task_view(facts: &RunFacts<'_>, task: &Task, standing: &TaskStanding) -> Task
         TaskStanding::Blocked { by } => Some(by.clone()),
         TaskStanding::Is(_) => None,
     };
-    // The reason of a skip or a pause is younger than the end of its last attempt.
+    // The reason of a skip or a pause is newer than the evidence of the last attempt.
     let evidence = match (&blocked_by, &task_state.reason) {
         (Some(by), _) => format!("{by}, which it depends on, has not passed"),
         (None, Some(reason)) => reason.clone(),
@@ -410,7 +410,7 @@ fn own_checks(
     without_work: &[CheckCounterfactual],
     tree: Option<&str>,
 ) -> Vec<CheckView> {
-    // Where one check shows the work, others may be green without it, too: a build, or a lint.
+    // If one check is red without the work, others may be green without it, such as a lint.
     let is_shown = without_work.iter().any(|known| known.without.is_red());
     task_state
         .checks
@@ -650,7 +650,7 @@ fn bounds(facts: &RunFacts<'_>) -> Vec<Bound> {
     bounds
 }
 
-/// Bounds of a session that is held; none where it is not.
+/// Bounds of an armed session; none for any other.
 pub fn session_bounds(
     session: &Session,
     client_block_cap: Option<u32>,
@@ -680,7 +680,7 @@ fn next_command(run: &str, state: &RunState) -> Option<String> {
                 return Some(format!("omo run resume --run {run}"));
             }
             let standings = state.standings();
-            // A retried task has failed itself: blocked tasks follow it.
+            // Only a task that failed itself is retried: the tasks that it blocks follow.
             let failed = standings.iter().find(|(_, standing)| match standing {
                 TaskStanding::Is(TaskStatus::Failed) => true,
                 TaskStanding::Is(TaskStatus::Unverified) => !state.plan.policy.unproved_continues,
@@ -701,7 +701,7 @@ fn next_command(run: &str, state: &RunState) -> Option<String> {
         RunPhase::Executing => {}
     }
     match schedule::next_action(state) {
-        // Where there is a choice, no pasted command makes it.
+        // A question with several options gets no command to paste, which would choose one of them.
         NextAction::Ask(known) => match known.question.options.as_slice() {
             [only] => Some(format!("omo answer {} {}", known.question.id, only.id)),
             _ => Some("omo agent next".to_owned()),

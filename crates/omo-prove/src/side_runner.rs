@@ -1,4 +1,4 @@
-//! `SideRunner`: checks in the copies, one side after the other at the same path.
+//! `SideRunner`: runs checks in the copies with and without the change, one after the other at the same path.
 
 use std::ffi::OsString;
 use std::fs;
@@ -24,7 +24,7 @@ use crate::private_tree::{PrivateTreeError, PrivateTrees, Side};
 use crate::proof_request::{ProofError, ProofRequest, ProofWatcher};
 use crate::side_outcome::SideOutcome;
 
-/// Above the bound of the keeper.
+/// Maximum bytes read of the log of a check, above the keeper's own bound.
 const MAX_LOG_BYTES: u64 = 4 * 1024 * 1024;
 
 const HOLLOW: &str = "hollow";
@@ -36,7 +36,7 @@ pub(crate) struct SideRunner<'a> {
 }
 
 impl<'a> SideRunner<'a> {
-    /// `project` is its folder from the top.
+    /// `project` is the project's folder, relative to the top of the copies.
     pub(crate) fn new(
         request: &'a ProofRequest<'a>,
         project: PathBuf,
@@ -111,7 +111,7 @@ impl<'a> SideRunner<'a> {
         Ok(proof)
     }
 
-    /// Another result of a second run. Without the change first: a state that flips on each run would agree again.
+    /// Proof that a second run has another result. It runs the sides in reverse: a state that flips would agree again.
     pub(crate) fn is_chance(
         &mut self,
         check: &Check,
@@ -210,7 +210,7 @@ impl<'a> SideRunner<'a> {
         self.request.task?.expected.get(place)
     }
 
-    /// Output with the project's paths instead of the copy's.
+    /// Lines of the output, with the copy's path cut off.
     fn visible_lines(&self, output: &[u8]) -> Vec<String> {
         let top = format!(
             "{}{}",
@@ -224,7 +224,7 @@ impl<'a> SideRunner<'a> {
         lines
     }
 
-    /// Variables in the project, but none that shares builds between sides; the runner is to name each test.
+    /// Variables of the check, but none that shares builds between the sides; test runners are told to name each test.
     fn variables(&self, check: &Check) -> Vec<(OsString, OsString)> {
         let environment = self.request.environment;
         let mut variables = match self.expected_of(check) {
@@ -245,7 +245,7 @@ impl<'a> SideRunner<'a> {
                 self.trees.path().as_os_str().to_owned(),
             ),
         ];
-        // A module cache by path and time would mix up the sides.
+        // Python's module cache goes by path and time, and would mix up the sides.
         variables.retain(|(name, _)| {
             !is_variable_named(name, "PYTHONPYCACHEPREFIX")
                 && !side_variables
@@ -258,7 +258,7 @@ impl<'a> SideRunner<'a> {
     }
 }
 
-/// Verdict on a check of a plan as on one of a run.
+/// The verdict on a plan's check, in the form of that on a session's check.
 fn side_verdict(
     end: CheckEnd,
     verdict: &TaskCheckVerdict,
@@ -269,7 +269,7 @@ fn side_verdict(
         TaskCheckVerdict::Red => (end, CheckVerdict::Failed, detail),
         TaskCheckVerdict::TimedOut => (end, CheckVerdict::TimedOut, detail),
         TaskCheckVerdict::NothingRan => (end, CheckVerdict::NothingRan, detail),
-        // The status of a missing shell or program says nothing.
+        // The exit status of a missing shell or program says nothing about the check.
         TaskCheckVerdict::Environment { .. } => (
             CheckEnd::NotStarted(detail.clone()),
             CheckVerdict::NotStarted,

@@ -1,6 +1,6 @@
 //! `omo worker`: fetches a brief, has a client work on it in a clone, and pushes its commits; git alone connects it with
-//! the run. An engine may kill it, run it twice, or start it again: the branch of the work only goes on from what is
-//! there, and that of the report belongs to the last start; an earlier one finds out with its next push, and ends.
+//! the run. A scheduler may kill it, run it twice, or start it again: commits are only added to the branch of the work,
+//! and the branch of the report belongs to the last start; an earlier worker notices that at its next push, and ends.
 
 mod client_session;
 pub mod jobs;
@@ -42,7 +42,7 @@ const BRANCH_REFERENCE: &str = "refs/omo/branch";
 const BRIEF_REFERENCE: &str = "refs/omo/brief";
 const REPORT_REFERENCE: &str = "refs/omo/report";
 const INSTANCE_LETTERS: usize = 16;
-/// Fetches of the branch while another worker pushes.
+/// Maximum fetches of the branch while another worker pushes to it.
 const CLAIMS: usize = 4;
 const DETAIL_CHARS: usize = 600;
 
@@ -51,7 +51,7 @@ const DETAIL_CHARS: usize = 600;
 pub struct WorkerJob {
     pub remote: String,
     pub branch: String,
-    /// Commit of the brief: no other one is obeyed.
+    /// Commit of the brief; no other brief is followed.
     pub brief: String,
     /// Limit of the client, beside that of the brief.
     pub time_limit_seconds: Option<u32>,
@@ -66,7 +66,7 @@ pub struct WorkerJob {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum JobEnd {
-    /// In the report too, where one could be pushed.
+    /// The end of the work, also in the report if that could be pushed.
     Ended { end: WorkerEnd, detail: String },
     /// Another worker has begun with the same branch.
     Superseded,
@@ -74,13 +74,13 @@ pub enum JobEnd {
     Conflict(String),
     /// The branch or its brief is missing.
     NotFound(String),
-    /// The remote does not answer, or takes nothing.
+    /// The remote does not answer, or accepts no push.
     Unreachable(String),
     /// There is no folder to work in.
     NoScratch(String),
 }
 
-/// Does the work, until `is_asked_to_end`; `say` gets lines about it.
+/// Does the work until `is_asked_to_end` returns `true`; `say` gets lines about the progress.
 pub fn run_job(job: &WorkerJob, is_asked_to_end: &dyn Fn() -> bool, say: &dyn Fn(&str)) -> JobEnd {
     let scratch = match WorkerScratch::create(&job.scratch) {
         Ok(scratch) => scratch,
@@ -175,7 +175,7 @@ impl Worker<'_> {
                 .map(Claim::Ended);
         }
         if budget_left(&brief, reporter.cost) == Some(0) && reporter.cost.untold > 0 {
-            // The report stays: that start may be at work, and where it is dead its unreported cost counts.
+            // No report is pushed: the earlier start may be at work, and if it is dead, its unreported cost counts.
             let detail =
                 "an earlier start has all of its budget, and has not said what it has cost"
                     .to_owned();
@@ -184,7 +184,7 @@ impl Worker<'_> {
                 detail,
             }));
         }
-        // With the fetched tip: another worker may have pushed since.
+        // The push expects the fetched tip, and is refused if another worker has pushed since.
         match reporter.push(Some(&tip), WorkerPhase::Preparing) {
             Err(PushStop::WorkRefused(_)) => Ok(Claim::Moved),
             pushed => self.require_pushed(pushed).map(|()| Claim::Held {
@@ -224,7 +224,7 @@ impl Worker<'_> {
             Err(why) => return self.finish(&mut reporter, WorkerEnd::NotPrepared, &why),
         };
         reporter.files_before = clone.file_state().ok().flatten();
-        // After a kill of this start, the next one counts the whole budget of its client.
+        // If this start is killed, the next one counts the whole budget of its client as spent.
         reporter.cost = earlier.with_client(None, budget_micros);
         let pushed = reporter.push(None, WorkerPhase::Working);
         self.require_pushed(pushed)?;
@@ -298,7 +298,7 @@ impl Worker<'_> {
         )
     }
 
-    /// Fetches more commits of the branch, until `base` is there.
+    /// Fetches more commits of the branch, until the clone has `base`.
     fn deepen_to(&self, clone: &WorkerClone, tip: &str, base: &str) -> Result<(), String> {
         let mut depths = DEPTHS.iter();
         loop {
@@ -399,7 +399,7 @@ impl Worker<'_> {
         }))
     }
 
-    /// Commits what the client has left, where exactly one task has no commit; `false` for nothing.
+    /// Commits the rest of the client's work, where exactly one task has no commit; `false` if there is no rest.
     fn commit_rest(&self, reporter: &Reporter, brief: &WorkerBrief) -> Result<bool, String> {
         let mut left = brief
             .tasks
@@ -426,7 +426,7 @@ impl Worker<'_> {
         Ok(true)
     }
 
-    /// Pushes work that came about since the last push.
+    /// Pushes the commits of tasks made since the last push.
     fn push_new_work(&self, reporter: &mut Reporter, brief: &WorkerBrief) -> Result<(), PushStop> {
         let Some(head) = reporter
             .clone
@@ -470,7 +470,7 @@ impl Worker<'_> {
             Ok(()) => Ok(()),
             Err(PushStop::Superseded) => Err(JobEnd::Superseded),
             Err(PushStop::WorkRefused(why)) => Err(JobEnd::Conflict(why)),
-            // The end of the worker is told in a moment.
+            // The worker is about to end, and reports its end then.
             Err(PushStop::Failed(_) | PushStop::Declined(_)) if (self.is_asked_to_end)() => Ok(()),
             Err(PushStop::Failed(why) | PushStop::Declined(why)) => Err(JobEnd::Unreachable(why)),
         }
@@ -532,7 +532,7 @@ fn unreachable_end(error: &dyn std::fmt::Display) -> JobEnd {
     JobEnd::Unreachable(without_credentials(&error.to_string()))
 }
 
-/// Without the path of the log, which goes with the worker.
+/// Text of the error without the path of the log, which is removed with the worker's folder.
 fn describe_set_up_error(error: &SetUpError) -> String {
     let SetUpError::Failed { outcome, .. } = error else {
         return error.to_string();

@@ -1,7 +1,7 @@
 //! An HTTP server on 127.0.0.1, on a port that the system chooses.
 //!
-//! The only listening file of the programs that a user runs, and only for as long as one session of `omo doctor
-//! --live` lasts.
+//! The only code in the programs of a user that listens on a port, and only while a session of `omo doctor --live`
+//! lasts.
 
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};

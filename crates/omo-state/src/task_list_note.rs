@@ -1,5 +1,5 @@
-//! The sealed note of an open task list in its project, for the start of a session: a note that a
-//! repository brings along is never shown.
+//! The sealed note in a project that a task list is open, offered when a session starts. A note
+//! that a repository brings along lacks the user's seal, and is never shown.
 
 use std::path::Path;
 
@@ -19,12 +19,12 @@ pub enum TaskListNoteError {
     Folder(#[from] FolderError),
     #[error(transparent)]
     Lock(#[from] LockError),
-    /// A note without a seal is not believed.
+    /// The key of the seal could not be read; a note without a seal is not believed.
     #[error(transparent)]
     Key(#[from] KeyError),
 }
 
-/// Without a change nothing is written, unless the note was too old for an offer.
+/// Writes the note. An unchanged one is written again only once it is too old to be offered.
 pub fn set(
     folder: &GuardedFolder,
     session: OpenTaskList,
@@ -64,7 +64,7 @@ pub fn clear(
     Ok(())
 }
 
-/// The open session of a project, read without the lock; `None` for a foreign note.
+/// The open task list of a project, read without the lock; `None` for a foreign note.
 pub fn read(
     root: &Path,
     state_home: Option<&Path>,
@@ -95,7 +95,7 @@ fn is_sealed(key: &SealKey, session: &OpenTaskList) -> bool {
         .is_some_and(|seal| key.is_mac(&sealed_bytes(session), seal))
 }
 
-/// With a prefix that nothing else under the key has.
+/// Bytes under the seal, with a prefix that nothing else under the key has.
 fn sealed_bytes(session: &OpenTaskList) -> Vec<u8> {
     let content = (
         "omo agent task list 1",

@@ -1,4 +1,4 @@
-//! `Tone` of shown facts, derived here alone: only what a check or a review has proved is green.
+//! `Tone`, the word and colour of a shown fact, derived here alone: only what a check or a review has proved is green.
 
 use anstyle::{AnsiColor, Style};
 
@@ -54,7 +54,7 @@ impl Tone {
         }
     }
 
-    /// Symbol, such as `✓`: no meaning is in a colour alone.
+    /// Symbol, such as `✓`, for readers who see no colours.
     pub(crate) fn symbol(self) -> &'static str {
         match self {
             Self::Proved => "✓",
@@ -123,7 +123,7 @@ impl RunView {
 }
 
 impl TaskView {
-    /// A passed task is proved where each of its checks proves something, or by `proved_by`.
+    /// Tone of the task: its checks prove a passed one, or `proved_by` if it has no checks.
     pub fn tone(&self) -> Tone {
         if self.standing != Standing::Passed {
             return self.standing.tone();
@@ -155,7 +155,7 @@ impl TaskView {
 impl RunView {
     pub fn heading_style(&self) -> Style {
         match (self.subject, self.end) {
-            // A claim that is not proved.
+            // The run ended on a claim that was not proved.
             (Subject::Ultrawork, RunEnd::Incomplete) if !self.is_blocked() => {
                 RunEnd::Failed.style()
             }

@@ -1,4 +1,4 @@
-//! `omo prove`: green checks, run again without the change.
+//! `omo prove`: runs green checks again without the change, to see whether they fail.
 
 use std::io::Write;
 use std::sync::Arc;
@@ -289,7 +289,7 @@ fn show(options: &ProveOptions, proof: &Proof) -> Result<(), CommandError> {
     Ok(())
 }
 
-/// Tests that differ between the sides; those that passed on both are counted.
+/// Writes a table of the tests that differ between the sides.
 fn show_tests(out: &mut impl Write, tests: &[TestComparison]) -> Result<(), CommandError> {
     let differing: Vec<&TestComparison> = tests
         .iter()

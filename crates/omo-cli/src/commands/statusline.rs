@@ -42,7 +42,7 @@ pub(crate) struct StatuslineOptions {
 
 const LIMIT: Duration = Duration::from_secs(5);
 
-/// Reads the options in the usual form. Runs often, so that the set-up of clap is left to any other form.
+/// Options in their usual form; `None` leaves any other form to clap, which is slow for a command that runs this often.
 pub(crate) fn options_without_clap(
     mut arguments: impl Iterator<Item = OsString>,
 ) -> Option<StatuslineOptions> {
@@ -125,7 +125,7 @@ fn segment(env: &ProcessEnv, input: &[u8]) -> Option<String> {
     if session.is_armed() {
         note_interruption(&mut session, input.transcript_path.as_deref(), env.now);
     } else if session.verdict.is_some() {
-        // A verdict that something else than omo wrote proves nothing.
+        // A verdict that omo did not write proves nothing.
         let provenance = state::provenance(&root, &id, &session, env.state_home.as_deref());
         session = session.as_believed(provenance.unwrap_or(EntryProvenance::Foreign), env.now);
     }
@@ -154,7 +154,7 @@ fn note_interruption(session: &mut Session, transcript: Option<&Path>, now: Time
     }
 }
 
-/// `true` while clients work on a run, or may at any moment: after Esc nothing else shows that.
+/// `true` while a supervisor keeps clients at work on a run: after Esc nothing else shows that.
 fn is_supervised(root: &Path, state_home: Option<&Path>, run: &str) -> bool {
     let runs = RunStore::find(root, state_home).ok().flatten();
     runs.and_then(|runs| runs.get(run).ok()?.is_supervised().ok())
@@ -198,7 +198,7 @@ fn join_lines(other: Vec<u8>, segment: &str) -> Vec<u8> {
         line.pop();
     }
     if !line.trim_ascii().is_empty() {
-        // A colour that the other line left on ends with it.
+        // A colour that the other status line left on must not tint the segment.
         let reset = if line.contains(&b'\x1b') {
             "\x1b[0m"
         } else {

@@ -27,7 +27,7 @@ pub(crate) struct WhyOptions {
     pub session: Option<String>,
 }
 
-/// The last decision about the session that is named or that this shell belongs to, else about any.
+/// Prints the last decision about the named session, or this shell's own; without either, about any session.
 pub(crate) fn run(env: &ProcessEnv, options: &WhyOptions) -> Result<(), CommandError> {
     let project = find_project(env, options.session.as_deref())?;
     let mut log = project
@@ -58,7 +58,7 @@ pub(crate) fn run(env: &ProcessEnv, options: &WhyOptions) -> Result<(), CommandE
     Ok(())
 }
 
-/// The answer about a plan run of this work tree that waits for its user, and that no other session holds.
+/// Text about a plan run of this work tree that waits for its user; runs of other sessions are skipped.
 fn waiting_run(
     project: &Project,
     session: Option<&SessionId>,

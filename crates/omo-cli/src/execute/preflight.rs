@@ -1,4 +1,4 @@
-//! Look-ups before a plan in steps: the repository, its files, and the payer.
+//! Look-ups before a run of a plan: the repository, the plan's files, the remote, and the launcher.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -33,7 +33,7 @@ use crate::execute::approval;
 use crate::execute::refusals::require_repository;
 use crate::repository_sessions::real_path;
 
-/// Findings in the repository of a plan; without clients only those about the user's own work tree.
+/// Findings before a run; without parallel workers only those about the user's own work tree.
 pub(crate) fn preflight_findings(
     context: &CommandContext,
     plan: &Plan,
@@ -69,7 +69,7 @@ pub(crate) fn preflight_findings(
         | PreflightRule::Ignored
         | PreflightRule::Signing
         | PreflightRule::SparseSet => commits || is_parallel,
-        // Tasks of a list are in the ledger, wherever its files lie.
+        // The ledger holds the tasks of a task list, wherever its files lie.
         PreflightRule::PlanFile => is_parallel && plan.dialect.kind() != PlanKind::TaskList,
         _ => is_parallel,
     });
@@ -97,7 +97,7 @@ fn paths_outside(root: &Path, top: &Path, plan: &Plan) -> Vec<String> {
         .collect()
 }
 
-/// Target of a path: its nearest existing part, or the target of a dangling link.
+/// Real place of a path: that of its nearest existing part, or of a dangling link's target.
 fn nearest_place(path: &Path) -> Option<PathBuf> {
     path.ancestors()
         .find_map(|part| match (part.canonicalize(), part.read_link()) {
@@ -210,7 +210,7 @@ fn git_failure(error: &GitFailed) -> CommandError {
     )
 }
 
-/// Parallel workers get the whole repository, each in a work tree of its own.
+/// Refuses a project that is a folder in its repository: parallel workers get the whole repository.
 pub(crate) fn require_whole_repository(context: &CommandContext) -> Result<(), CommandError> {
     let work_tree = require_repository(&context.root)?;
     if real_path(&work_tree.top) == real_path(&context.root) {
@@ -283,7 +283,7 @@ fn unreachable_remote(error: &RemoteError) -> CommandError {
     CommandError::precondition(error.to_string(), hint)
 }
 
-/// Configured launcher of a policy; `None` for a command or no launcher.
+/// Profile of the policy's launcher; `None` without a launcher, or where it is a command.
 pub(crate) fn launcher_profile(
     context: &CommandContext,
     policy: &ClientPolicy,

@@ -1,7 +1,7 @@
 //! Requests to turn ultrawork off, such as `ulw off` and `stop ulw`.
 //!
-//! `ulw stop the server from crashing` is a task: the clause holds the keyword, a word for stopping
-//! and politeness only.
+//! The clause holds the keyword, a word for stopping and politeness only: `ulw stop the server from
+//! crashing` is a task.
 
 use std::ops::Range;
 
@@ -23,7 +23,7 @@ pub(super) fn find_off_request(text: &str, words: &[Range<usize>]) -> Option<Off
     Some(OffRequest { whole })
 }
 
-/// Maximum bytes of a clause to each side.
+/// Maximum bytes of the clause on each side of the keyword.
 const WINDOW: usize = 80;
 
 fn off_clause(text: &str, word: &Range<usize>) -> Option<Range<usize>> {
@@ -53,7 +53,7 @@ fn start_of_clause(before: &str) -> Option<usize> {
     Some(0)
 }
 
-/// Offset and sign of the clause's end; `and` and `then` begin another one.
+/// Offset and sign of the clause's end; `and`, `then` and `but` begin another clause.
 fn end_of_clause(after: &str) -> Option<(usize, char)> {
     let mut chars = after.char_indices().peekable();
     while let Some((at, char)) = chars.next() {
@@ -153,7 +153,7 @@ pub(super) fn is_foreign_stop(word: &str) -> bool {
     )
 }
 
-/// Korean, Japanese and Chinese put the verb last, with or without a particle.
+/// `true` for a verb that ends a Korean, Japanese or Chinese clause, or for one behind particles.
 pub(super) fn is_off_ending(word: &str) -> bool {
     const PARTICLES: [&str; 7] = ["을", "를", "を", "は", "모드", "モード", "模式"];
     const VERBS: [&str; 36] = [

@@ -1,4 +1,4 @@
-//! Prompts that only say `go on`, or the option of a question.
+//! Prompts that consist of `go on`, or of one word that may be the option of a question.
 //!
 //! The permissions of a run's slash command end with its turn: omo answers such a prompt itself, so
 //! that its user is not asked about each command.
@@ -46,7 +46,7 @@ pub fn asks_to_go_on(word: &str) -> bool {
     GO_ON.contains(&word)
 }
 
-/// `true` for a task such as `go on`, with the keyword or without.
+/// `true` for a task such as `go on`, with the keyword before it or without.
 pub fn is_to_go_on(task: &str) -> bool {
     let behind = task
         .trim()

@@ -1,8 +1,8 @@
-//! The bound of workers by free memory.
+//! The bound that free memory sets on the number of workers.
 
 use serde::{Deserialize, Serialize};
 
-/// A bound by free memory, lower than the number of workers that could begin.
+/// A number of workers that free memory allows, recorded where more could begin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MemoryBound {
     pub at_once: usize,

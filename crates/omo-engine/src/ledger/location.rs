@@ -1,5 +1,5 @@
-//! The location of a repository's runs: below the folder that all of its work trees share, or below the user's state
-//! where that cannot be written. It is chosen once: later failures are errors, never a second one.
+//! The location of a repository's runs: below the git folder that all of its work trees share, or below the user's
+//! state folder where that is read-only. It is chosen once: a later failure is an error, never a second location.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -20,7 +20,7 @@ const RECORD_LIMIT: u64 = 16 * 1024;
 const VERSION: u32 = 1;
 const DIGITS: usize = 32;
 
-/// A folder: the user's part of its path, and the names below that.
+/// Path of a folder: `top`, which is the user's, and the names of omo's folders below it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct FolderLocation {
     top: PathBuf,
@@ -97,7 +97,7 @@ pub(super) fn find(
     }
 }
 
-/// As [`find`], with the location made where there is none.
+/// The same location as [`find`] returns, created where there is none.
 pub(super) fn create(
     root: &Path,
     state_home: Option<&Path>,
@@ -110,7 +110,7 @@ pub(super) fn create(
 impl<'a> Repository<'a> {
     fn of(root: &Path, state_home: Option<&'a Path>) -> Option<Self> {
         let common = GitWorktree::find(root)?.common;
-        // Every work tree has its own way to it.
+        // Each work tree names the shared folder by another path.
         let common = std::fs::canonicalize(&common).unwrap_or(common);
         let id = hex_digest(common.as_os_str().as_encoded_bytes())
             .chars()
@@ -153,7 +153,7 @@ impl<'a> Repository<'a> {
         }
     }
 
-    /// The chosen location, where it exists. Without a record, the folder itself tells the choice.
+    /// The chosen location, where it exists. Without a record, the existing folder tells the choice.
     fn chosen_location(&self) -> Result<Option<(FolderLocation, Choice)>, RunStoreError> {
         let choices = match self.read_record()? {
             Some(choice) => vec![choice],
@@ -223,7 +223,7 @@ impl<'a> Repository<'a> {
     }
 }
 
-/// The whole location is read-only, and not just one file in it faulty.
+/// `true` for a location that is read-only as a whole, and not for one faulty file in it.
 fn cannot_be_written(error: &FolderError) -> bool {
     let kinds = [ErrorKind::PermissionDenied, ErrorKind::ReadOnlyFilesystem];
     matches!(error, FolderError::Io { source, .. } if kinds.contains(&source.kind()))

@@ -1,4 +1,4 @@
-//! The checks of the whole on the merged work, before a wave and before landing, in a work tree of their own.
+//! Final checks of a parallel run: on the merged work, before a wave and before landing, in a scratch work tree.
 
 use omo_core::check::task_check::TaskCheckOutcome;
 use omo_git::proved_worktree::ProvedWorktree;
@@ -19,7 +19,7 @@ impl ParallelDriver<'_> {
         state: &RunState,
         parallel: &ParallelState,
     ) -> Result<(), DriveError> {
-        // A commit that the user made meanwhile may be the fix.
+        // A new commit on the user's branch may fix a red check.
         if let Some(at) = self.user_branch_ahead(parallel)? {
             return self.catch_up(state, parallel, &at);
         }
@@ -41,14 +41,14 @@ impl ParallelDriver<'_> {
         .map(drop)
     }
 
-    /// A red check that was green before holds the wave back; one that was red before may need later waves.
+    /// Holds wave `next` back for a check that was green before and is red now; one that was red may need later waves.
     pub(super) fn check_wave(
         &self,
         state: &RunState,
         parallel: &ParallelState,
         next: usize,
     ) -> Result<(), DriveError> {
-        // The user's new commit may be the fix; a conflict with it holds up no work before the end.
+        // A new commit on the user's branch may fix a red check; a conflict with it holds up nothing before landing.
         if let Some(at) = self.user_branch_ahead(parallel)?
             && self.merge_user_commits(state, parallel, &at)?.is_ok()
         {
@@ -125,7 +125,7 @@ impl ParallelDriver<'_> {
         .map(drop)
     }
 
-    /// Outcomes by position; `None` where a person has to see to the work tree, or the run is over.
+    /// Outcomes of the checks by position; `None` where no work tree could be made, or the run is over.
     fn check_commit(
         &self,
         parallel: &ParallelState,
@@ -140,7 +140,7 @@ impl ParallelDriver<'_> {
         })
     }
 
-    /// Runs a closure in a work tree of the commit; `None` where none could be made, or no result is needed.
+    /// Runs `check` in a work tree of the commit; `None` where none could be made, or the run is over.
     fn in_tree_of<T>(
         &self,
         policy: &ClientPolicy,
@@ -160,7 +160,7 @@ impl ParallelDriver<'_> {
         }
     }
 
-    /// Runs a closure in a work tree of its own that holds a commit, or gives the reason why that could not be made.
+    /// Runs `work` in a scratch work tree of the commit; the inner error is the reason why none could be made.
     pub(super) fn in_scratch_tree<T>(
         &self,
         policy: &ClientPolicy,
@@ -192,7 +192,7 @@ impl ParallelDriver<'_> {
         Ok(done)
     }
 
-    /// The tree of the run's tip, where the ledger has exactly these checks as green on it.
+    /// Tree of the run's tip, if the ledger says that exactly the plan's final checks were green on it.
     fn tree_checked_behind_wave(
         &self,
         state: &RunState,

@@ -5,7 +5,7 @@ use crate::git_output::lossy_text;
 use crate::kept_work::changed_entries;
 use crate::repository::{GitFailed, GitRepository};
 
-/// Further links of a change count as leading out.
+/// Maximum links of a change that are read; further ones count as leading out.
 const MAX_READ: usize = 200;
 
 /// New links of `to` since `from` that lead, or may lead, out of the repository: paths and targets.
@@ -36,8 +36,8 @@ pub fn links_leading_out(
     Ok(links_out)
 }
 
-/// A folder in the target may be a link itself, so that what lies above it is unknown; `.git` is no file of the
-/// repository.
+/// `true` for a target outside of the repository, or in `.git`. A `..` behind a folder counts as outside: that folder
+/// may be a link itself.
 fn leads_out(link: &[u8], target: &[u8]) -> bool {
     let parts: Vec<&[u8]> = target
         .split(|byte| is_separator(*byte))

@@ -1,4 +1,4 @@
-//! Steps of a move of a checkout, on an index beside the user's.
+//! `CheckoutMove`: the git steps that move a checkout from one commit to another, on an index beside the user's.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -76,7 +76,7 @@ impl<'a> CheckoutMove<'a> {
     }
 
     fn refresh(&self) -> Result<(), GitFailed> {
-        // 1: some files differ.
+        // Exit status 1: some files differ.
         self.new_index()
             .answer(&["update-index", "-q", "--really-refresh"], &[])
             .map(drop)
@@ -91,14 +91,14 @@ impl<'a> CheckoutMove<'a> {
     fn differing_from(&self, commit: &str) -> Result<BTreeSet<Vec<u8>>, LandError> {
         let index = PrivateIndex::new(self.repository, self.places.compared_index());
         index.git(&["read-tree", commit], &[])?;
-        // 1: some files differ.
+        // Exit status 1: some files differ.
         index.answer(&["update-index", "-q", "--refresh"], &[])?;
         let changed = index.git(
             &["diff-files", "-z", "--name-only", "--ignore-submodules=all"],
             &[],
         )?;
         let mut differing: BTreeSet<Vec<u8>> = split(&changed).collect();
-        // git lists no file without an entry: one that should be gone.
+        // `diff-files` lists no file without an index entry, such as one that should be gone.
         let listed: BTreeSet<Vec<u8>> = split(&index.git(&["ls-files", "-z"], &[])?).collect();
         index.remove()?;
         let remaining = self
@@ -124,7 +124,7 @@ impl<'a> CheckoutMove<'a> {
         let entries = list(parts(&listed).filter(|entry| {
             split_entry(entry).is_some_and(|(_, path)| gone.remove(&path.to_vec()))
         }));
-        // Mode 0 removes a path. First, since a folder may have had a file's name.
+        // Mode 0 removes a path. Removals go first: a new path may lie where a file was.
         let none = "0".repeat(commit.len());
         let removed = gone
             .into_iter()
@@ -132,7 +132,7 @@ impl<'a> CheckoutMove<'a> {
         Ok(removed.chain(entries).collect())
     }
 
-    /// Refuses anything of the user's that is in the way, without touching anything.
+    /// Refuses the move where changes or files of the user are in its way; changes no file.
     pub(super) fn refuse_dirty(&self) -> Result<(), LandError> {
         let obstacles = self.obstacles()?;
         if obstacles.is_empty()
@@ -142,7 +142,7 @@ impl<'a> CheckoutMove<'a> {
         {
             return Ok(());
         }
-        // Flagged paths stop git although it does not list them. This index is a copy that is given up.
+        // Paths that are flagged in the index stop git, which does not list them. This index is a copy, dropped below.
         let listed = self.git(&["ls-files", "-z"], &[])?;
         let known = list(
             split(&listed).filter(|path| self.touched.contains(path) && self.is_present(path)),
@@ -150,7 +150,7 @@ impl<'a> CheckoutMove<'a> {
         for flag in ["--no-assume-unchanged", "--no-skip-worktree"] {
             self.git(&["update-index", flag, "-z", "--stdin"], &known)?;
         }
-        // Changes within a submodule are not touched, and a look would run its settings.
+        // Changes within a submodule are not touched, and to look at them would run its settings.
         let edited = self.git(
             &[
                 "diff-files",
@@ -220,11 +220,11 @@ impl<'a> CheckoutMove<'a> {
             .is_empty())
     }
 
-    /// Puts changed files back; the user's later changes stay.
+    /// Puts the moved files back to `old`; later changes of the user stay.
     pub(super) fn undo_move(&self) -> Result<(), LandError> {
         self.remove_begun_files()?;
         let differing = self.differing_from(self.new)?;
-        // From the present state of the touched files to the former one; nothing else differs between the two.
+        // `now` is `old` with the touched files of `new`, but for those that the user has changed since.
         fs::copy(self.places.index(), self.places.new_index())?;
         self.git(&["read-tree", self.old], &[])?;
         self.update_entries(&differing)?;
@@ -232,7 +232,7 @@ impl<'a> CheckoutMove<'a> {
         self.copy_index()?;
         self.update_entries(&differing)?;
         self.read_tree(&["-u", &now, self.old])?;
-        // Writes files anew that were gone for a moment, and no others.
+        // Writes the touched files that are missing, and no others.
         self.new_index().answer(
             &["checkout-index", "--quiet", "-z", "--stdin"],
             &list(&self.touched),
@@ -240,7 +240,7 @@ impl<'a> CheckoutMove<'a> {
         Ok(self.places.forget_move()?)
     }
 
-    /// Removes half-written files: git writes under the final name, and they hold no work of the user.
+    /// Removes files that git left half-written under their final names; they hold no work of the user.
     fn remove_begun_files(&self) -> Result<(), LandError> {
         let differing = self.differing_from(self.new)?;
         for path in differing.intersection(&self.differing_from(self.old)?) {

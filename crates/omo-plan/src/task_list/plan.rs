@@ -1,4 +1,4 @@
-//! A task list as a `Plan`.
+//! Conversion of a task list into a `Plan`.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +18,7 @@ const AS_DESCRIBED: &str = "what it says is done";
 const AS_A_WHOLE: &str = "the goal is reached, and what each task is judged by is so";
 const MAX_TITLE: usize = 120;
 
-/// Tasks, and behind them the verification unless it is skipped. `folder` is the session's, as given.
+/// Plan of the tasks in order of their ids, with the verification last unless it is skipped; `folder` is its source.
 pub fn task_list_plan(
     session: &TaskListFile,
     tasks: &[TaskFile],
@@ -80,7 +80,7 @@ pub fn task_list_plan(
     }
 }
 
-/// Commands among the criteria are checks; the verifier judges the others.
+/// Task whose checks are the commands among the criteria; the verifier judges the other criteria.
 pub fn task_from_file(task: &TaskFile) -> Task {
     let is_verification = task.id == VERIFY_TASK_ID;
     let body = task_body(task);
@@ -129,7 +129,7 @@ pub fn task_from_file(task: &TaskFile) -> Task {
             task.complexity
         },
         model: is_verification.then(|| "opus".to_owned()),
-        // Covers the definition, not the wording of the body.
+        // Digest of the definition, not of the wording of the body.
         body_sha256: definition_digest(task),
         ..Task::new(task.id.clone(), title).with_body(body, lines)
     }
@@ -143,7 +143,7 @@ pub fn tasks_digest(tasks: &[Task]) -> String {
     sha256_hex(lines.concat().as_bytes())
 }
 
-/// Stands behind all tasks, in the words of its own file, if there is one.
+/// The last task, which depends on all others; `own` is its file, if there is one.
 fn verification_task(own: Option<&TaskFile>, tasks: &[Task]) -> Task {
     let mut verification = own.map_or_else(
         || Task {

@@ -1,4 +1,4 @@
-//! The exchange of a finished folder for another one, whole.
+//! The exchange of a folder for a finished new one, in one step if the file system can.
 
 use std::ffi::OsString;
 use std::fs;
@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 
 use crate::platform;
 
-/// Gives the folder `new` the name `place`, and the old folder the name `new`, for the caller to
-/// remove. Where the file system cannot exchange names, there is a moment without either.
+/// Exchanges the folders `new` and `place`; the caller removes the old one, which is then at `new`.
+/// On a file system that cannot exchange names, `place` is missing for a moment.
 pub fn swap_folders(new: &Path, place: &Path) -> io::Result<()> {
     if fs::symlink_metadata(place).is_err_and(|error| error.kind() == io::ErrorKind::NotFound) {
         return fs::rename(new, place);

@@ -1,4 +1,4 @@
-//! `omo agent next`: the next step of a run. The only verb of the loop.
+//! `omo agent next`: prints the next step of a run, which a session asks for in a loop.
 
 mod worker;
 
@@ -103,7 +103,7 @@ fn print_what_is_next(
     before: RunState,
     options: &NextOptions,
 ) -> Result<(), CommandError> {
-    // The state of a large run is dropped before the next one is built.
+    // Copied first: `before` is dropped early, since two states of a large run take much memory.
     let (root, tree) = (
         PathBuf::from(&before.root),
         context.work_tree(run.id(), &before)?,
@@ -153,11 +153,11 @@ fn settled_state(engine: &Engine, state: RunState) -> Result<RunState, CommandEr
 }
 
 enum NextBlock {
-    /// Workers are busy or about to begin, with the text to print meanwhile.
+    /// Workers are busy or about to begin; the text is printed at the end of the wait.
     Wait(String),
     FinalChecks,
     CommitAgain(String),
-    /// A text, with the state after an event was recorded for it.
+    /// A text to print, and the state after the event that was recorded for it, if any.
     Print {
         text: String,
         kind: ExitKind,
@@ -278,7 +278,7 @@ fn is_handed_out(state: &RunState) -> bool {
     is_left && quiet < dispatched_tasks::BEGINS_WITHIN_MILLIS
 }
 
-/// An agent for the next task, unless another agent was just asked for it.
+/// Block that asks for an agent for `task`, or a wait where one was just asked for.
 fn agent_block(
     context: &CommandContext,
     engine: &Engine,
@@ -298,7 +298,7 @@ fn agent_block(
     dispatched_block(context, engine, vec![task.id.clone()], text)
 }
 
-/// Events up to this state; an agent that began since then works on tasks that look ready here.
+/// Events up to `state`: a later one may have begun a task that looks ready in it.
 fn events_of(engine: &Engine, state: &RunState) -> Result<Vec<RunEvent>, CommandError> {
     let mut events = engine.run.events()?;
     events.retain(|event| event.seq <= state.seq);

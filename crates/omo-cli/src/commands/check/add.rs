@@ -1,4 +1,4 @@
-//! `omo check add`: adds a deciding command.
+//! `omo check add`: adds a check, a command whose exit status decides.
 
 use std::collections::BTreeMap;
 
@@ -52,7 +52,7 @@ pub(crate) fn run(
             let found = offer_check(&project.root, config.detection).map_err(no_command)?;
             (found.command.to_owned(), Some(found.found_in))
         }
-        // One argument is a command; several are its words, as the shell has split them.
+        // One argument is a whole command line; several are its words, as the shell has split them.
         [command] => (command.clone(), None),
         words => {
             let joined = shlex::try_join(words.iter().map(String::as_str));

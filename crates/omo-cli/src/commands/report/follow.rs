@@ -1,4 +1,4 @@
-//! `omo report --html --follow`: the page of a run, rewritten at each event.
+//! `omo report --html`: the page of a run; with `--follow` it is rewritten at each change.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -30,7 +30,7 @@ pub(super) struct PageDisplay<'a> {
 }
 
 impl PageDisplay<'_> {
-    /// Writes the page; with `--follow` again at each change, at last without self-reload.
+    /// Writes the page; with `--follow` again at each change, and at the end without the reload.
     pub(super) fn write(mut self, run: &mut RunReader<'_>) -> Result<(), CommandError> {
         let ended = show_until_end(
             run,

@@ -1,9 +1,9 @@
-//! Lines of a document: headings, keys, rows, and text under a label.
+//! Pasted prose around a keyword: headings, keys, rows, and text behind a label.
 
 use super::{Line, among, is_name};
 
 impl Line<'_> {
-    /// `# ulw`, or `ulw` above a line of `=`.
+    /// A heading: `# ulw`, or `ulw` above a line of `=`.
     pub(super) fn is_heading(&self, next: &str) -> bool {
         let is_marked =
             self.before().starts_with('#') && self.before().trim_start_matches('#') == " ";
@@ -13,7 +13,7 @@ impl Line<'_> {
             || is_underlined && self.before().is_empty() && rest.is_empty()
     }
 
-    /// `ulw:` above `  name: value`; an instruction has more words.
+    /// A key: `ulw:` above `  name: value`; an instruction has more words.
     pub(super) fn is_key_of(&self, next: &str) -> bool {
         let is_key = self.starts_with_keyword() && self.after().trim_end() == ":";
         let pair = next
@@ -26,7 +26,7 @@ impl Line<'_> {
             })
     }
 
-    /// `ulw,goal,ralph`, `ulw\t8\t240`, `ulw — goal — ralph`.
+    /// A row of a table or list: `ulw,goal,ralph`, `ulw\t8\t240`, `ulw — goal — ralph`.
     pub(super) fn is_row_of_words(&self) -> bool {
         let line = self.text.trim();
         let is_pair = self.before().trim().is_empty()
@@ -46,7 +46,7 @@ impl Line<'_> {
                 })
     }
 
-    /// `He wrote: use ulw`, `translate to German: ulw …`, `Subject: ulw …`.
+    /// Quoted text: `He wrote: use ulw`, `translate to German: ulw …`, `Subject: ulw …`.
     pub(super) fn is_behind_label(&self) -> bool {
         const SAID: &str = "wrote writes said says asked asks replied typed answered";
         const HANDED: &str = "translate spell rephrase paraphrase proofread pronounce";

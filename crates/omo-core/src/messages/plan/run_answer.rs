@@ -1,15 +1,15 @@
-//! Answers of `omo` to a command about a plan's run in a prompt.
+//! Texts with which omo itself answers a prompt about a plan run, such as `/omo:cancel`.
 
 use crate::messages::refusal_line;
 use crate::run_command::RunCommand;
 use crate::text::inline_code;
 use crate::text::{sanitize, sanitize_line};
 
-/// An answer stands above the input, and does not scroll.
+/// Maximum lines of an answer, which the client shows above the input without scrolling.
 const LINES: usize = 60;
 const CHARS: usize = 6_000;
 
-/// The sanitized answer; a long one names the command that shows all of it.
+/// The sanitized answer; one that is cut names the command that shows all of it.
 pub fn answered(command: RunCommand, arguments: &str, answer: &str) -> String {
     let lines: Vec<String> = answer
         .trim_end()

@@ -1,4 +1,4 @@
-//! `On failure:` of a step.
+//! Parser of the `On failure:` line of an ultraplan step.
 
 use super::first_paragraph;
 use crate::dialects::ultraplan::inline_code::sole_code;
@@ -10,11 +10,11 @@ pub struct FailureClause<'a> {
     pub action: Option<OnFailure>,
     /// Text beside the action.
     pub detail: Option<&'a str>,
-    /// Names another action, or a number of attempts.
+    /// `true` for a text that names another action, or a number of attempts.
     pub has_more: bool,
 }
 
-/// `None` for an empty value.
+/// Reads the value of the line; `None` for an empty one.
 pub fn parse_on_failure(value: &str) -> Option<FailureClause<'_>> {
     let value = first_paragraph(value);
     if value.is_empty() {
@@ -59,7 +59,7 @@ static MORE: Pattern = Pattern::new(concat!(
     r"|once|twice|revert|retry|skip|escalate)\b",
 ));
 
-/// Text between backticks is a command, whose words are no actions.
+/// `true` for another action or a number of attempts outside of backticks, which hold commands.
 fn names_more(rest: &str) -> bool {
     let plain = crate::dialects::ultraplan::inline_code::split_inline_code(rest)
         .into_iter()

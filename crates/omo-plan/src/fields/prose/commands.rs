@@ -1,4 +1,4 @@
-//! Proving commands of a sentence.
+//! Commands in a sentence of a plan that prove its task, such as `cargo test` behind `run`.
 
 use super::{TaskVerb, read_verb, words_before};
 use crate::command_concern::program_part;
@@ -40,7 +40,7 @@ pub(super) fn read_commands(row: &str) -> Vec<String> {
         match split_code_span(text) {
             Some((code, behind)) => {
                 let byte = row.len() - text.len();
-                // A command that is run together with a check is one as well.
+                // A command that `and` or a comma joins to a check is a check as well.
                 let is_joined =
                     verb == TaskVerb::Run && !found.is_empty() && JOINT.is_match(before);
                 let code = code.trim();
@@ -124,7 +124,7 @@ fn is_with(near: &[String]) -> bool {
 }
 
 fn is_command(code: &str) -> bool {
-    // All packages below a folder, for Go and Bazel.
+    // `/...` names all packages below a folder, for Go and Bazel.
     let plain = code.replace("/...", "/").replace("//...", "//");
     let has_gap = ["...", "…", "<", "{{", "YOUR_", "[options]"]
         .iter()
@@ -132,7 +132,7 @@ fn is_command(code: &str) -> bool {
     !code.is_empty() && !has_gap && begins_with_program(code) && !does_more_than_look(code)
 }
 
-/// A program, or the path of one below the folder, stands first.
+/// `true` for code that begins with a program, or with the path of one below the folder.
 fn begins_with_program(code: &str) -> bool {
     let first = program_part(code)
         .split_whitespace()
@@ -144,7 +144,7 @@ fn begins_with_program(code: &str) -> bool {
     is_path || first == "[" || is_program(without_bin_folder(first))
 }
 
-/// Without code: `with cargo test --workspace`, `(npm test)`, `Run make lint`.
+/// The command of a row without backticks: `with cargo test --workspace`, `(npm test)`, `Run make lint`.
 fn read_plain_command(row: &str) -> Option<String> {
     let mut rest = row;
     let mut found: Option<(u8, &str)> = None;
@@ -159,7 +159,7 @@ fn read_plain_command(row: &str) -> Option<String> {
             .get(..end)
             .unwrap_or_default()
             .trim_end_matches([',', ';', ' ']);
-        // Ends the sentence, unless it is the folder `.`.
+        // A final `.` ends the sentence, unless it is the folder `.`.
         let command = command
             .strip_suffix('.')
             .filter(|bare| !bare.ends_with([' ', '.']))
@@ -206,7 +206,7 @@ fn plain_end(text: &str, is_bracketed: bool) -> usize {
             " for ",
         ]
     };
-    // Words about the command's folder, or its object.
+    // Words before the command's folder, or before its object.
     let places: &[&str] = if text.contains(['"', '\'']) {
         &[]
     } else {
@@ -219,13 +219,13 @@ fn plain_end(text: &str, is_bracketed: bool) -> usize {
         .unwrap_or(text.len())
 }
 
-/// `pytest linter and fix`: words that are no arguments.
+/// `true` for words that are no arguments, as in `pytest linter and fix`.
 fn is_sentence(command: &str) -> bool {
     const WORDS: [&str; 16] = [
         "of", "type", "account", "the", "all", "any", "is", "are", "that", "and", "tests", "suite",
         "linter", "command", "commands", "across",
     ];
-    // Test runners with paths get no single word.
+    // A test runner takes paths or options: plain words behind it are prose.
     let is_bare = ["pytest", "jest", "vitest"]
         .iter()
         .any(|runner| command.starts_with(runner))

@@ -19,7 +19,7 @@ Examples:
 
 A file that is no task is named on stderr, and the others are listed.";
 
-// Without a line of help each: with one the whole page is shown in its long form.
+// No doc comments on the variants: with them clap shows the whole page in its long form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ListFormat {
     Table,

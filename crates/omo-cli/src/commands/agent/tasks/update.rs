@@ -1,4 +1,4 @@
-//! `omo agent tasks update`: changes the phase of a task list.
+//! `omo agent tasks update`: changes the phase and other facts of a task list.
 
 use clap::Args;
 use clap::builder::PossibleValuesParser;

@@ -1,4 +1,4 @@
-//! The file that a task list is made of: `/omo:ulw-plan --from FILE`.
+//! `SourceFile`: the file that `/omo:ulw-plan --from FILE` turns into a task list.
 
 use std::path::Path;
 
