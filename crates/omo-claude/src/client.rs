@@ -1,4 +1,4 @@
-//! The client on `PATH`: its version and plugins, and changes of them; only for commands that a person typed.
+//! The client on `PATH`, run only for commands that a person typed: its version and plugins, and changes of them.
 
 use std::ffi::{OsStr, OsString};
 use std::io;
@@ -23,15 +23,15 @@ pub use headless::{HeadlessRequest, HeadlessResult};
 
 pub(crate) const ANSWER_LIMIT: Duration = Duration::from_secs(60);
 
-/// Wait for the rest of the output after the end.
+/// Maximum wait for the rest of the output once the client has ended.
 const OUTPUT_WAIT: Duration = Duration::from_secs(1);
 const MAX_BYTES: u64 = 16 * 1024 * 1024;
-/// Characters of the output in a [`ClaudeError`].
+/// Maximum characters of the output in a [`ClaudeError`].
 const QUOTED: usize = 300;
 
 #[derive(Debug, thiserror::Error)]
 pub enum ClaudeError {
-    /// No absolute folder of `PATH` has it.
+    /// No absolute folder of `PATH` holds a client.
     #[error("there is no `claude` on PATH")]
     Missing,
     #[error("{program} cannot be started: {source}")]
@@ -48,7 +48,7 @@ pub enum ClaudeError {
     NotUnderstood { asked: String, said: String },
 }
 
-/// Of `claude plugin list --json`.
+/// An entry of `claude plugin list --json`.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct InstalledPlugin {
@@ -59,14 +59,14 @@ pub struct InstalledPlugin {
     pub scope: Option<String>,
     #[serde(default)]
     pub enabled: bool,
-    /// The client's copy.
+    /// Folder of the client's copy of the plugin.
     pub install_path: Option<PathBuf>,
     /// Source folder that is used instead of the copy, as of a marketplace in a folder.
     pub read_from_folder: Option<PathBuf>,
     pub folder_version: Option<String>,
 }
 
-/// Of `claude plugin marketplace list --json`.
+/// An entry of `claude plugin marketplace list --json`.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct Marketplace {
     pub name: String,
@@ -78,7 +78,7 @@ pub struct Marketplace {
 }
 
 impl Marketplace {
-    /// Source for people.
+    /// Source of the marketplace, as shown to people.
     pub fn origin(&self) -> String {
         let path = self.path.as_ref().map(|path| path.display().to_string());
         let place = self.repo.clone().or_else(|| self.url.clone()).or(path);
@@ -96,7 +96,7 @@ pub struct ClaudeClient {
 }
 
 impl ClaudeClient {
-    /// The first client of `search`, which becomes its whole `PATH`; it reads the project settings of `folder`.
+    /// The first client in `search`, which becomes its whole `PATH`; it reads the project settings of `folder`.
     pub fn find(search: &SearchPath, folder: &Path) -> Result<Self, ClaudeError> {
         let mut places = search
             .folders()
@@ -113,7 +113,7 @@ impl ClaudeClient {
         })
     }
 
-    /// Limit of one answer.
+    /// The same client with another time limit for each answer.
     #[must_use]
     pub fn with_limit(mut self, limit: Duration) -> Self {
         self.limit = limit;
@@ -124,18 +124,18 @@ impl ClaudeClient {
         &self.program
     }
 
-    /// `claude --version`.
+    /// Version that `claude --version` prints.
     pub fn version(&self) -> Result<ClientVersion, ClaudeError> {
         let printed = self.output(["--version"])?;
         ClientVersion::parse(&printed).ok_or_else(|| not_understood(&["--version"], &printed))
     }
 
-    /// `claude plugin list`: plugins in every scope that the folder sees.
+    /// Plugins of `claude plugin list`, in every scope that applies to the folder.
     pub fn plugins(&self) -> Result<Vec<InstalledPlugin>, ClaudeError> {
         self.list(&["plugin", "list", "--json"])
     }
 
-    /// `claude plugin marketplace list`.
+    /// Marketplaces of `claude plugin marketplace list`.
     pub fn marketplaces(&self) -> Result<Vec<Marketplace>, ClaudeError> {
         self.list(&["plugin", "marketplace", "list", "--json"])
     }
@@ -145,7 +145,7 @@ impl ClaudeClient {
         serde_json::from_str(&printed).map_err(|_| not_understood(arguments, &printed))
     }
 
-    /// Runs it with an empty `stdin`; returns the `stdout` of a success.
+    /// Runs the client with an empty `stdin`; returns its `stdout` on success.
     pub fn output<Argument: AsRef<OsStr>>(
         &self,
         arguments: impl IntoIterator<Item = Argument>,

@@ -1,5 +1,5 @@
-//! The client's own records of its sessions: `sessions/PID.json` in its folder, for each of its processes (measured on
-//! 2.1.328).
+//! Session records of the client: a file `sessions/PID.json` in its folder for each of its processes (measured with
+//! client 2.1.328).
 
 use std::path::{Path, PathBuf};
 
@@ -9,7 +9,7 @@ use omo_state::files::regular_file::{self, Links};
 use serde::Deserialize;
 
 const MAX_BYTES: u64 = 64 * 1024;
-/// More processes than any user has.
+/// Maximum number of records, more than any user has client processes.
 const MAX_FILES: usize = 1_000;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -18,14 +18,14 @@ pub(crate) struct ClientSession {
     pub pid: u32,
     pub session_id: String,
     pub cwd: PathBuf,
-    /// Start mark, against a later process with the same id.
+    /// Start mark of the process, which tells it from a later one with the same id.
     pub proc_start: Option<String>,
     /// Milliseconds since 1970.
     pub started_at: u64,
 }
 
 impl ClientSession {
-    /// Alive, and no later process with its id.
+    /// `true` while the recorded process lives; a later process with its id does not count.
     pub(crate) fn is_alive(&self) -> bool {
         let same = match (&self.proc_start, start_mark(self.pid)) {
             (Some(listed), Some(mark)) => *listed == mark,
@@ -35,7 +35,7 @@ impl ClientSession {
     }
 }
 
-/// Sessions of this user's living clients, with the folders that these were started in.
+/// Sessions of this user's live clients, each with the folder in which its client was started.
 pub fn served_sessions(client_home: &Path) -> Vec<(SessionId, PathBuf)> {
     let served =
         read_all(client_home).filter(|session| session.cwd.is_absolute() && session.is_alive());
@@ -49,7 +49,7 @@ pub(crate) fn read_for_process(client_home: &Path, pid: u32) -> Option<ClientSes
         .filter(|session| session.pid == pid)
 }
 
-/// Records of processes that serve a session; some may have ended.
+/// Records of client processes with this session, also of ended ones.
 pub(crate) fn sessions_serving(client_home: &Path, session_id: &str) -> Vec<ClientSession> {
     read_all(client_home)
         .filter(|session| session.session_id == session_id)
@@ -142,7 +142,7 @@ mod tests {
         );
         let served = served_sessions(temp.path());
         let known = served.iter().map(|(id, _)| id.as_str());
-        // Without a mark of processes it cannot be told that `t` is over.
+        // Without start marks, `t` cannot be told from a live session.
         assert_eq!(known.filter(|id| *id != "t").collect::<Vec<_>>(), ["s"]);
         assert!(start_mark(own).is_none() || served.len() == 1, "{served:?}");
     }

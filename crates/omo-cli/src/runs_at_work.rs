@@ -1,4 +1,4 @@
-//! Plan runs that go on without their session: something is at work on them.
+//! Plan runs that go on without their session, as workers are at work on them.
 
 use omo_core::messages::plan::run_answer::AtWork;
 use omo_core::text::{format_age, sanitize};

@@ -36,24 +36,24 @@ pub use omo_remote::peer::WorkerPeer;
 pub enum EventKind {
     RunOpened {
         plan: Box<Plan>,
-        /// Digest of exactly the commands that its user approved.
+        /// Digest of the commands that the user approved.
         approved: String,
         /// Top of the work tree that the run changes.
         #[serde(default)]
         root: String,
-        /// Identity of that work tree, wherever it lies; `None` without `git`, or in an older ledger.
+        /// Identity of that work tree, also after a move; `None` without `git`, or in an older ledger.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         worktree: Option<WorktreeIdentity>,
         base: Option<String>,
-        /// Full name of the branch that was checked out; `None` for none, or in an older ledger.
+        /// Full name of the checked-out branch; `None` without one, or in an older ledger.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         branch: Option<String>,
         #[serde(skip_serializing_if = "Option::is_none", default)]
         scope: Option<RunScope>,
-        /// The `ExecutionMode`; in a ledger that does not say, as its dialect was then.
+        /// The `ExecutionMode`; `None` in an older ledger, where the kind of the plan decides.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         mode: Option<ExecutionMode>,
-        /// `CommitGuard` of the checkout; `None` in a ledger of a version that compared nothing.
+        /// `CommitGuard` of the checkout; `None` in an older ledger.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         guard: Option<CommitGuard>,
     },
@@ -74,14 +74,14 @@ pub enum EventKind {
     QuestionAnswered {
         question: String,
         option: String,
-        /// SHA-256 of the plan's file after the answer was written into it, where it was.
+        /// SHA-256 of the plan's file with the answer; `None` where the answer was not written into it.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         plan_sha256: Option<String>,
     },
     TasksDispatched {
-        /// Ids of the tasks; empty where their workers are not counted on any more.
+        /// Ids of the tasks; empty once their workers are given up.
         tasks: Vec<String>,
-        /// An agent of the client got each of them; `false` where a workflow got all.
+        /// `true` where each task went to an agent of the client, `false` where all went to one workflow.
         #[serde(skip_serializing_if = "std::ops::Not::not", default)]
         to_agents: bool,
     },
@@ -89,20 +89,20 @@ pub enum EventKind {
         task: String,
         /// Number of the attempt, from `1`.
         attempt: u32,
-        /// SHA-256 of its `ticket`.
+        /// SHA-256 of the worker's ticket.
         ticket: String,
-        /// Tree of `git` before the work.
+        /// Id of the `git` tree before the work.
         tree: Option<String>,
-        /// Digests of files that the worker must not change, as `path` and `digest`.
+        /// Files that the worker must not change, each as path and digest.
         #[serde(default)]
         protected_files: Vec<(String, String)>,
         /// Positions of checks that were green before the work began: they prove nothing about it.
         #[serde(default)]
         already_green: Vec<usize>,
-        /// Snapshot before the first attempt, to which the work tree goes back where the plan says so.
+        /// Snapshot before the first attempt, to which a failed task is reverted where the plan says so.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         snapshot: Option<String>,
-        /// Commit that was checked out before the first attempt, where commits of the worker itself are looked at.
+        /// Commit before the first attempt; `None` where commits by the worker itself are not examined.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         head: Option<String>,
     },
@@ -124,7 +124,7 @@ pub enum EventKind {
     },
     TaskFailed {
         task: String,
-        /// There is no further attempt, unless a person asks for one.
+        /// `true` where no attempt follows, unless a person asks for one.
         is_final: bool,
         #[serde(flatten)]
         end: AttemptEnd,
@@ -138,7 +138,7 @@ pub enum EventKind {
         tasks: Vec<String>,
         by: ProofSource,
     },
-    /// A task was done, and its evidence has to be judged: its worker cites commands that were run.
+    /// A worker reports a task as done, and cites evidence that has yet to be judged.
     TaskClaimed {
         /// Id of the `Task`.
         task: String,
@@ -182,10 +182,10 @@ pub enum EventKind {
         /// Paths that could not be put back, each with its reason; ignored files are not covered.
         #[serde(default)]
         not_restored: Vec<String>,
-        /// Paths outside of the task that changed meanwhile: they stay as they are.
+        /// Changed paths outside of the task, which stay as they are.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         left_alone: Vec<String>,
-        /// The reference that keeps the removed changes, such as `refs/omo/keep/r-1/step-2-attempt-3`.
+        /// Reference that keeps the removed changes, such as `refs/omo/keep/r-1/step-2-attempt-3`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         kept: Option<String>,
     },
@@ -198,14 +198,14 @@ pub enum EventKind {
         task: String,
         attempt: u32,
         reason: String,
-        /// The worker was healthy, and is not counted as lost.
+        /// `true` for a healthy worker, which is not counted as lost.
         #[serde(skip_serializing_if = "std::ops::Not::not", default)]
         is_pause: bool,
     },
-    /// The work of an attempt is green, and `git` did not commit it: its user is asked, and the work stays where it is.
+    /// `git` refused to commit the green work of an attempt: the user is asked, and the work stays in the work tree.
     TaskCommitRefused {
         task: String,
-        /// The reference that keeps the work, where it could be kept.
+        /// Reference that keeps the work; `None` where it could not be kept.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         kept: Option<String>,
         /// `AttemptEnd`; its `refusal` has the reason.
@@ -215,7 +215,7 @@ pub enum EventKind {
     TaskCommitRetried {
         task: String,
     },
-    /// A commit of a task has displaced changes of the user, or was ended before its hooks had put them back.
+    /// The commit of a task displaced changes of the user, or its hooks were ended before they had put them back.
     ChangesDisplaced {
         kept: String,
     },
@@ -223,7 +223,7 @@ pub enum EventKind {
         task: String,
         reason: String,
     },
-    /// Parallel workers do the sessions of the plan, each in its own work tree, or go on from what has landed.
+    /// Parallel workers begin on the sessions of the plan, each in its own work tree, or continue after a landing.
     ParallelStarted {
         base: String,
         #[serde(flatten)]
@@ -236,19 +236,19 @@ pub enum EventKind {
     TimeLimitSet {
         seconds: u32,
     },
-    /// A session is about to get a work tree and a branch, written first: leftovers of a kill are found by it.
+    /// A session gets a work tree and a branch. Written before they are made, so that leftovers of a kill are found.
     GroupPrepared {
         group: String,
         worktree: String,
         branch: String,
         base: String,
     },
-    /// The commits of a failed session were merged with the result of the run: the session begins again from there.
+    /// The commits of a failed session were merged with the result of the run: the session begins again at `tip`.
     GroupUpdated {
         group: String,
         tip: String,
     },
-    /// Unknown judges of commits: in a new worktree, or as its user lets them stand with an answer.
+    /// Judges of commits that were unknown so far: those of a new worktree, or those that the user's answer accepts.
     JudgesFound {
         judges: Judges,
     },
@@ -259,7 +259,7 @@ pub enum EventKind {
         #[serde(skip_serializing_if = "Option::is_none", default)]
         budget_micros: Option<u64>,
     },
-    /// A worker is handed to a scheduler, written first: leftovers of a kill are found by it.
+    /// A worker is handed to a scheduler. Written before the submission, so that leftovers of a kill are found.
     WorkerSubmitted {
         group: String,
         job: String,
@@ -273,7 +273,7 @@ pub enum EventKind {
     SubmissionRefused {
         group: String,
         how: String,
-        /// Other workers of the run are at work there: room may come once they have ended.
+        /// `true` while other workers of the run are at work there: their ends may make room.
         is_full: bool,
     },
     WorkerBegan {
@@ -283,7 +283,7 @@ pub enum EventKind {
     WorkerRequeued {
         group: String,
     },
-    /// The cost of a worker by its last report, written before its push is fetched, which removes the report.
+    /// The cost in the last report of a worker. Written before its push is fetched, which removes the report.
     WorkerReported {
         group: String,
         #[serde(flatten)]
@@ -304,7 +304,7 @@ pub enum EventKind {
     ContactRestored {
         peer: WorkerPeer,
     },
-    /// A work tree lacks files that it should have besides a checkout.
+    /// A work tree lacks files that are no part of a checkout, such as those of `.worktreeinclude`.
     GroupFilesMissing {
         group: String,
         files: Vec<String>,
@@ -338,7 +338,7 @@ pub enum EventKind {
         group: String,
         tip: String,
     },
-    /// All of a wave that can be merged is, and the whole was checked before the next wave begins from it.
+    /// Checks of the whole plan after the merges of a wave; the next wave begins at `tip`.
     WaveChecked {
         /// Number of the wave, from `0`.
         wave: usize,
@@ -349,11 +349,11 @@ pub enum EventKind {
         /// Positions of red checks that were green before: the other red ones may need a later wave.
         #[serde(skip_serializing_if = "Vec::is_empty", default)]
         broken: Vec<usize>,
-        /// Sessions that were merged since those were green.
+        /// Sessions that were merged since the `broken` checks were green.
         #[serde(skip_serializing_if = "Vec::is_empty", default)]
         groups: Vec<String>,
     },
-    /// The whole has the tree that was checked after its last wave, and all was green: no second check.
+    /// Green checks of the last wave serve as final checks, since the tree is the same.
     WaveCheckReused {
         tree: String,
     },
@@ -367,11 +367,11 @@ pub enum EventKind {
         rescue_ref: Option<String>,
         #[serde(skip_serializing_if = "Option::is_none", default)]
         copied: Option<CopiedFiles>,
-        /// Last commit of its branch, from which a new attempt goes on.
+        /// Last commit of the session's branch, from which a new attempt goes on.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         tip: Option<String>,
     },
-    /// Kept work of sessions is in the user's branch by now, and is released.
+    /// Kept work of sessions is released, since the user's branch has it.
     KeptWorkReleased {
         groups: Vec<String>,
     },
@@ -390,46 +390,46 @@ pub enum EventKind {
         /// Ways out, each a sentence with its command.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         ways_out: Vec<String>,
-        /// Refusal by hooks, or for a change of them.
+        /// The `CommitRefusal`, where hooks refused the landing or were changed.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         refusal: Option<omo_git::commit::CommitRefusal>,
     },
     Landed {
         from: String,
         to: String,
-        /// Number of unsigned commits in between, though its user's are to be signed.
+        /// Number of unsigned commits from `from` to `to`, though the user's settings ask for signed ones.
         #[serde(default)]
         unsigned: usize,
-        /// Other work trees that have the branch checked out, whose user let it move all the same.
+        /// Other work trees with the branch checked out; the user let it move nevertheless.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         other_checkouts: Vec<String>,
     },
-    /// omo ticked tasks in the plan's file: its own edit, and none by the user.
+    /// Ticks that omo itself wrote into the plan's file, as opposed to edits by the user.
     PlanTicked {
         ticked: Vec<String>,
         #[serde(skip_serializing_if = "Vec::is_empty", default)]
         opened: Vec<String>,
-        /// SHA-256 of the file after the edit, where it was as the run knew it.
+        /// SHA-256 of the file after the edit; `None` where the file was not as the run knew it.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         plan_sha256: Option<String>,
-        /// The commit with the edit, where it was made to a commit and to no file.
+        /// Commit with the edit; `None` where the file in the work tree was edited.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         tip: Option<String>,
     },
     PlanNotTicked {
         reason: String,
     },
-    /// Commits of passed tasks that a branch of the user's lacks, looked up when the run would end.
+    /// Commits of passed tasks that a branch of the user lacks, looked up before the run ends.
     CommitsMissing {
         /// The commits; empty where none is missing any more.
         commits: Vec<MissingCommit>,
     },
-    /// The ordered pull request of a complete run, tried once.
+    /// The one attempt at the requested pull request of a complete run.
     PullRequestTried {
         /// The `PullRequestAttempt`.
         attempt: PullRequestAttempt,
     },
-    /// A file that omo writes for others was changed by something else.
+    /// A file that omo writes for other programs was changed by one of them.
     ProjectionChanged {
         file: String,
         backup: Option<String>,

@@ -1,5 +1,5 @@
-//! The fold of ledger events into the state of a run. An event that cannot be here comes from another program, or a
-//! newer omo: it is refused with its number, never folded into a wrong state.
+//! The fold of ledger events into a `RunState`. An event that does not fit the state, as another program or a newer omo
+//! may write it, is refused with its number.
 
 mod parallel;
 mod questions;
@@ -87,7 +87,7 @@ impl RunState {
         })
     }
 
-    /// The state after one more event; unchanged on an error.
+    /// Folds one more event into the state; an error leaves the state as it was.
     pub fn apply(&mut self, event: &RunEvent) -> Result<(), LedgerError> {
         if self.seq.checked_add(1) != Some(event.seq) {
             return Err(LedgerError::new(event, "does not follow the one before it"));
@@ -117,7 +117,7 @@ impl RunState {
                     self.plan_sha256.clone_from(sha256);
                 }
             }
-            // A task may be called `final` too; its attempts are counted from 1.
+            // A task may have the id `final`, too: only attempt 0 is of the whole plan.
             EventKind::CheckRan {
                 task,
                 attempt: 0,
@@ -264,6 +264,7 @@ impl RunState {
         Ok(())
     }
 
+    /// Reopens judges whose tasks are done again, and withdraws proofs that no longer hold.
     fn follow_proofs(&mut self, event: &RunEvent) {
         let mut again: BTreeSet<&str> = BTreeSet::new();
         for task in &self.plan.tasks {
@@ -317,7 +318,6 @@ impl RunState {
         let task = self.tasks.get_mut(id).ok_or_else(|| {
             LedgerError::new(event, "is about a task that the plan does not have")
         })?;
-        // Verbs see to this already; here it holds for any other writer of a ledger.
         if matches!(what, EventKind::TaskPassed { .. }) && !is_proved(task) {
             return Err(LedgerError::new(
                 event,
@@ -386,7 +386,7 @@ impl RunState {
                 task.reason = (*status == ImportedStatus::Blocked).then_some(end.evidence);
             }
             EventKind::TaskStarted { tree, .. } => {
-                // A task that is done again finds the work of its last attempt: that is green by its own work.
+                // Earlier attempts left their work in place: checks that it made green still prove the task.
                 let is_gone_over = self.plan.dialect.kind() == PlanKind::TaskList
                     || self.mode == ExecutionMode::Waves;
                 begin_attempt(task, event, is_gone_over);
@@ -463,7 +463,7 @@ impl RunState {
         }
     }
 
-    /// A passed task of the same text stays, a done one with another text is done again, all else is as it was or new.
+    /// Replaces the plan: unchanged and running tasks keep their state, done ones with another text are stale.
     fn replace_plan(&mut self, event: &RunEvent, plan: &Plan, approved: &str) {
         let texts = task_digests(&self.plan);
         let mut tasks = BTreeMap::new();
@@ -484,7 +484,7 @@ impl RunState {
                         attempts_before: state.attempts,
                         last_end: state.last_end.clone(),
                         updated_at: Some(event.ts),
-                        // Changes of its attempts are still there, and are still theirs.
+                        // Changes by earlier attempts are still in the work tree.
                         baseline: state.baseline.clone(),
                         is_to_restore: state.is_to_restore,
                         taken_back: state.taken_back.clone(),
@@ -508,7 +508,7 @@ impl RunState {
         approved.clone_into(&mut self.approved);
         self.invalidate_final_results();
         self.dispatched = None;
-        // Questions were asked about the plan as it was. An open one is asked again.
+        // Questions are about the former plan; an open one is asked again.
         self.withdraw_questions(event, |_| true);
     }
 
@@ -522,7 +522,7 @@ impl RunState {
         }
     }
 
-    /// Tasks handed out in another session, or in an earlier process of this one, have no worker any more.
+    /// Changes the holder; tasks that the former one dispatched have no worker any more.
     fn change_holder(&mut self, event: &RunEvent) {
         self.holder = event.actor.clone();
         self.dispatched = None;
@@ -538,7 +538,7 @@ impl RunState {
         self.change_holder(event);
         self.final_checks.clear();
         self.check_wave_again();
-        // The person who had the run stopped is asked again, now that it goes on.
+        // Questions that were answered with a stop are asked again.
         for task in self
             .tasks
             .values_mut()
@@ -662,7 +662,7 @@ fn end_attempt(task: &mut TaskState, status: TaskStatus, end: &AttemptEnd) {
     task.is_stale = false;
 }
 
-/// Has a task done again: earlier attempts do not count against it any more.
+/// Sets a task back to pending; earlier attempts no longer count against its maximum.
 fn reopen_task(task: &mut TaskState, why: &str) {
     (task.status, task.running, task.reason) = (TaskStatus::Pending, None, Some(why.to_owned()));
     (task.lost_workers, task.attempts_before, task.judgment) = (0, task.attempts, None);

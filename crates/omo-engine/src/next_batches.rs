@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::schedule::group_order;
 use crate::state::RunState;
 
-/// Open tasks of each batch up to the next stop; empty at the end, or where a stop waits to be passed now.
+/// Open tasks of each batch up to the next stop; empty at the end of the run, or while a stop waits for a person.
 pub fn next_batches(state: &RunState) -> Vec<Vec<&str>> {
     let standings = state.standings();
     let left: BTreeSet<&str> = standings

@@ -26,7 +26,7 @@ impl Question {
 #[serde(tag = "about", rename_all = "snake_case")]
 pub enum QuestionKind {
     Verification,
-    /// Decisions of the plan: one, or all that may be asked about together.
+    /// Decisions of the plan: one, or several that are asked about together.
     Decisions {
         decisions: Vec<PlanDecision>,
     },
@@ -47,7 +47,7 @@ pub enum QuestionKind {
     Escalated {
         task: String,
     },
-    /// Clients of the sessions with another payer than their user's subscription.
+    /// Sessions with another payer than the user's subscription.
     Billing {
         /// The payer, such as `ANTHROPIC_API_KEY`.
         payer: String,
@@ -67,14 +67,14 @@ pub enum QuestionKind {
         reason: String,
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         ways_out: Vec<String>,
-        /// Refusal by hooks, or for a change of them.
+        /// The `CommitRefusal`, where hooks refused the landing or were changed.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         refusal: Option<CommitRefusal>,
     },
 }
 
 impl QuestionKind {
-    /// Going on passes the question without a word; not so for money, or for the user's judgment.
+    /// `true` for a question that going on answers, too; money and the user's judgment need an answer of their own.
     pub fn is_passed_by_going_on(&self) -> bool {
         match self {
             Self::Verification

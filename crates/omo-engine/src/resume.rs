@@ -1,4 +1,4 @@
-//! The resume point of an interrupted run.
+//! The resume point of an interrupted run: the step at which it goes on.
 
 use super::outcome::ReportedStatus;
 use crate::state::RunState;
@@ -20,7 +20,7 @@ pub enum ResumePoint {
     Nothing,
 }
 
-/// The first step that has not passed, or whose text has changed since; skipped ones stay skipped.
+/// The first step that is neither passed nor skipped, or whose text in the plan has changed since.
 pub fn find_resume_point(steps: &[InterruptedTask]) -> ResumePoint {
     let Some(first) = steps.iter().find(|step| {
         step.is_stale

@@ -1,4 +1,4 @@
-//! The standing of each task, dependencies included; a blocked task is found each time anew, and not written down.
+//! The standing of each task: its status, or the task that blocks it, computed on each call and never stored.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -18,7 +18,7 @@ impl RunState {
         self.questions.iter().find(|state| state.answer.is_none())
     }
 
-    /// The stop after a batch, by its position from `0`, was passed.
+    /// `true` once the stop after a batch was passed; `group` is the position of the batch, from `0`.
     pub fn is_stop_passed(&self, group: usize) -> bool {
         self.plan.groups.get(group).is_some_and(|group| {
             group
@@ -84,10 +84,10 @@ impl RunState {
         blocked
     }
 
-    /// Passed, done before the run by another program's word, or left out as the plan itself allows.
+    /// `true` for a task whose dependents may begin: passed, claimed, or unproved or skipped as the plan allows.
     pub fn unblocks_dependents(&self, id: &str) -> bool {
         match self.status_of(id) {
-            // Only here does the plan have a say: a lookup is not free.
+            // The only status for which the plan is searched, as that is slow.
             TaskStatus::Skipped => self.plan.task(id).is_some_and(|task| {
                 unblocks_dependents(&self.plan.policy, task, TaskStatus::Skipped)
             }),
@@ -136,7 +136,7 @@ impl RunState {
             .any(|missing| missing.lacking.is_none())
     }
 
-    /// Number of tasks by standing. A verification is no task to their reader.
+    /// Number of tasks by standing, verifications left out.
     pub fn task_counts(&self) -> TaskCounts {
         let mut counts = TaskCounts::default();
         for (task, standing) in self
@@ -195,7 +195,7 @@ pub(crate) fn unblocks_dependents(policy: &RunPolicy, task: &Task, status: TaskS
     }
 }
 
-/// Done as far as its worker goes: proved, or unproved where the plan lets it be.
+/// `true` where nothing is left for a worker: passed, claimed, or unproved where the plan allows it.
 pub(crate) fn is_work_done(policy: &RunPolicy, status: TaskStatus) -> bool {
     match status {
         TaskStatus::Passed | TaskStatus::Claimed => true,
@@ -204,7 +204,7 @@ pub(crate) fn is_work_done(policy: &RunPolicy, status: TaskStatus) -> bool {
     }
 }
 
-/// The plan promises a Task Contract for every task, and this one has none: it is never begun.
+/// `true` for a task without a Task Contract in a plan that requires one for each: it is never begun.
 pub(crate) fn lacks_contract(plan: &Plan, task: &Task) -> bool {
     plan.policy.requires_contracts && task.contract.is_none()
 }

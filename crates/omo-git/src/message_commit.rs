@@ -1,11 +1,11 @@
-//! Messages to other machines: a commit without a parent, with one file.
+//! Messages to other machines, each a commit without a parent that holds one file.
 
 use crate::kept_work::make_commit;
 use crate::repository::{GitFailed, GitRepository, trimmed_line};
 
 const MAX_BYTES: u64 = 4 * 1024 * 1024;
 
-/// Commit with one file, which no reference names.
+/// Id of a new commit with one file, to which no reference points.
 pub fn write_message(
     repository: &GitRepository,
     file: &str,
@@ -14,11 +14,11 @@ pub fn write_message(
     let object = repository.write_blob(bytes)?;
     let entry = format!("100644 blob {object}\t{file}\0");
     let tree = trimmed_line(&repository.git_with(&["mktree", "-z"], &[], entry.as_bytes())?);
-    // Never part of a user's history: no identity of theirs.
+    // Without the user's identity: the commit is never part of the user's history.
     make_commit(repository, &tree, &[], file)
 }
 
-/// `None` without this file, or with more than `MAX_BYTES`.
+/// Bytes of the file; `None` where it is missing or longer than `MAX_BYTES`.
 pub fn read_message(
     repository: &GitRepository,
     commit: &str,

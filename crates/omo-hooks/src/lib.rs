@@ -1,7 +1,7 @@
-//! The hooks of omo: one small program for all events over a shared `runtime`.
+//! The hooks of omo: one program with a handler for each event of the client, over a shared `runtime`.
 //!
-//! A hook reads one JSON value, loads a snapshot, decides, applies, and prints. It exits 0 whatever
-//! happens, with nothing or one valid answer on stdout, within its bound.
+//! A hook reads a JSON event, loads the state, decides, writes the state, and prints. It always
+//! exits 0 within its time limit, with one valid answer on stdout or none.
 
 mod plan_notice;
 pub mod plan_runs;

@@ -1,6 +1,6 @@
-//! `MarkdownDocument`: places of headings, code blocks and comments of a plan, in bytes of the unchanged file.
+//! `MarkdownDocument`: byte ranges of the headings, code blocks and HTML blocks in the file of a plan.
 //!
-//! They begin as in `CommonMark` (pulldown-cmark); [`crate::labels`] reads the text below a heading.
+//! Blocks are those of `CommonMark` (pulldown-cmark); [`crate::labels`] reads the text below a heading.
 
 use std::cell::OnceCell;
 use std::ops::Range;
@@ -9,18 +9,18 @@ use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag, T
 
 const BYTE_ORDER_MARK: &str = "\u{feff}";
 
-/// Every range counts bytes of the file from its start, a byte order mark included.
+/// A parsed file. Ranges are byte offsets into `text`, a byte order mark included.
 #[derive(Debug, PartialEq, Eq)]
 pub struct MarkdownDocument<'a> {
     pub text: &'a str,
-    /// Behind a byte order mark and a front matter.
+    /// Offset of the text behind a byte order mark and a front matter.
     pub body_start: usize,
     pub front_matter: Vec<FrontMatterField<'a>>,
-    /// Outside of quotes, lists, code and HTML, in order.
+    /// Headings outside of quotes, lists, code and HTML, in order.
     pub headings: Vec<Heading<'a>>,
-    /// Anywhere, in order.
+    /// Code blocks, also those in quotes and lists, in order.
     pub code_blocks: Vec<CodeBlock<'a>>,
-    /// In order; Markdown inside is ignored.
+    /// HTML blocks, in order; Markdown inside of them is ignored.
     pub html_blocks: Vec<Range<usize>>,
     lines: OnceCell<LineIndex>,
 }
@@ -29,19 +29,19 @@ pub struct MarkdownDocument<'a> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FrontMatterField<'a> {
     pub key: &'a str,
-    /// Without the quotes around it.
+    /// Value without the quotes around it.
     pub value: &'a str,
     pub span: Range<usize>,
 }
 
-/// Begins with `#`. Text above a line of dashes is none: plans part their tasks with such lines.
+/// A heading that begins with `#`. Text above a line of dashes is no heading: plans part their tasks with such lines.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Heading<'a> {
-    /// From 1 to 6.
+    /// Level from 1 to 6.
     pub level: usize,
-    /// Without the `#` before and behind it.
+    /// Text without the `#` before and behind it.
     pub text: &'a str,
-    /// From the first `#` to the end of the line.
+    /// Range from the first `#` to the end of the line.
     pub span: Range<usize>,
     pub is_indented: bool,
 }
@@ -49,9 +49,9 @@ pub struct Heading<'a> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CodeBlock<'a> {
     pub span: Range<usize>,
-    /// Between the fences, or all of an indented block.
+    /// Range between the fences; for an indented block, all of it.
     pub inner: Range<usize>,
-    /// Behind the opening fence; `None` for an indented block.
+    /// Text behind the opening fence; `None` for an indented block.
     pub info: Option<&'a str>,
     pub is_open: bool,
 }
@@ -78,7 +78,7 @@ impl<'a> MarkdownDocument<'a> {
     }
 
     fn read_blocks(&mut self) {
-        // Open quotes, lists and items.
+        // Number of open quotes, lists and items.
         let mut depth = 0_usize;
         let markdown = self.slice(self.body_start..self.text.len());
         for (event, place) in Parser::new_ext(markdown, Options::empty()).into_offset_iter() {
@@ -100,7 +100,7 @@ impl<'a> MarkdownDocument<'a> {
         }
     }
 
-    /// Empty for bytes outside of the file.
+    /// Text of a range; empty for a range outside of the file.
     pub fn slice(&self, bytes: Range<usize>) -> &'a str {
         self.text.get(bytes).unwrap_or_default()
     }
@@ -114,7 +114,7 @@ impl<'a> MarkdownDocument<'a> {
     /// Section of each heading, up to the next heading of at most its level; inner sections are listed too.
     pub(crate) fn section_ranges(&self) -> Vec<Range<usize>> {
         let mut ends = vec![self.text.len(); self.headings.len()];
-        // Later headings, none inside another one.
+        // Stack of later headings that may end the section, the nearest on top.
         let mut next: Vec<&Heading<'_>> = Vec::new();
         for (heading, end) in self.headings.iter().zip(&mut ends).rev() {
             while next.last().is_some_and(|later| later.level > heading.level) {
@@ -132,7 +132,7 @@ impl<'a> MarkdownDocument<'a> {
             .collect()
     }
 
-    /// From 1.
+    /// Line of a byte, from 1.
     pub(crate) fn line_number(&self, byte: usize) -> usize {
         self.lines
             .get_or_init(|| LineIndex::new(self.text))
@@ -166,7 +166,7 @@ impl<'a> MarkdownDocument<'a> {
             .is_some_and(|span| span.contains(&byte))
     }
 
-    /// Fence that makes all the rest code; one on the last line hides nothing.
+    /// The last code block, where its missing fence makes the rest of the file code.
     pub fn unclosed_fence(&self) -> Option<&CodeBlock<'a>> {
         let last = self.code_blocks.last()?;
         let rest = self.text.get(last.span.end..).unwrap_or_default();
@@ -213,7 +213,7 @@ impl LineIndex {
     }
 }
 
-/// Lines without their ends: LF, CRLF or CR, as in Markdown.
+/// Ranges of lines without their ends: LF, CRLF or CR, as in Markdown.
 pub(crate) fn line_ranges(text: &str, part: Range<usize>) -> impl Iterator<Item = Range<usize>> {
     let bytes = text.as_bytes();
     let end = part.end.min(bytes.len());
@@ -232,7 +232,7 @@ pub(crate) fn line_ranges(text: &str, part: Range<usize>) -> impl Iterator<Item 
     })
 }
 
-/// Fields of the front matter, and its end; `start` without one.
+/// Fields of the front matter and the offset of its end; `start` without a front matter.
 fn read_front_matter(text: &str, start: usize) -> (Vec<FrontMatterField<'_>>, usize) {
     let mut rows = line_ranges(text, start..text.len()).map(|span| {
         let row = text.get(span.clone()).unwrap_or_default();
@@ -269,7 +269,7 @@ fn read_heading(text: &str, level: HeadingLevel, span: Range<usize>) -> Option<H
     let is_indented =
         !(before.is_empty() || before.ends_with(['\n', '\r']) || before == BYTE_ORDER_MARK);
     let inner = row.strip_prefix('#')?.trim_start_matches('#').trim();
-    // Number signs behind a heading close it behind a space.
+    // Trailing `#` belong to the text, unless a space stands before them.
     let open = inner.trim_end_matches('#');
     let inner = if open.is_empty() || open.ends_with([' ', '\t']) {
         open.trim_end()
@@ -312,7 +312,7 @@ fn read_code_block<'a>(
         last = Some(row);
     }
     let closing = last.filter(|row| {
-        // Quotes and lists stand before a fence inside of them.
+        // In a quote or a list, markers stand before the fence.
         let row = text
             .get(row.clone())
             .unwrap_or_default()

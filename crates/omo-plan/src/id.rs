@@ -1,4 +1,4 @@
-//! Ids of tasks, groups, questions and runs. No valid one leaves a folder or reads as an option.
+//! Ids of tasks, groups, questions and runs. A valid id is neither a path nor an option of a command.
 
 use std::fmt;
 
@@ -19,7 +19,7 @@ impl fmt::Display for InvalidId {
 
 impl std::error::Error for InvalidId {}
 
-/// `[A-Za-z0-9][A-Za-z0-9._-]{0,63}`.
+/// `true` for a match of `[A-Za-z0-9][A-Za-z0-9._-]{0,63}`.
 pub fn is_id(text: &str) -> bool {
     text.len() <= MAX_ID_BYTES
         && text.starts_with(|first: char| first.is_ascii_alphanumeric())
@@ -28,7 +28,7 @@ pub fn is_id(text: &str) -> bool {
             .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-'))
 }
 
-/// Checks a text from outside.
+/// The text itself, if it is a valid id.
 pub fn parse_id(text: &str) -> Result<&str, InvalidId> {
     if is_id(text) {
         Ok(text)

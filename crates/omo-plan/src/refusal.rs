@@ -1,4 +1,4 @@
-//! `VerbRefusal`: an obstacle, and the way out.
+//! `VerbRefusal`: the refusal of a verb, with the obstacle as `message` and the way out as `hint`.
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VerbRefusal {

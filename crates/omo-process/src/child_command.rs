@@ -1,4 +1,4 @@
-//! The one way to start a process: with an environment that points git at no repository.
+//! Commands of child processes, in an environment that does not point `git` at a repository.
 
 use std::ffi::{OsStr, OsString};
 use std::process::Command;
@@ -10,7 +10,7 @@ pub fn inheriting_command(program: impl AsRef<OsStr>) -> Command {
     child_command(program, env::variables())
 }
 
-/// A command with these variables alone, without those of a repository, such as `GIT_DIR`.
+/// A command with only these variables, less those of a repository, such as `GIT_DIR`.
 pub fn child_command(
     program: impl AsRef<OsStr>,
     variables: impl IntoIterator<Item = (OsString, OsString)>,

@@ -1,4 +1,4 @@
-//! Showing a file to its user, in the program that the system has for its kind.
+//! Display of a file in the system's default program for its kind.
 
 use std::io;
 use std::path::Path;
@@ -10,7 +10,7 @@ use omo_state::search_path::{ProjectFolders, SearchPath};
 use crate::child_command::inheriting_command;
 use crate::platform::{FILE_OPENER, show_no_window, start_own_group};
 
-/// Time for the opener to report a failure: one that runs longer shows the file.
+/// Time in which an opener reports a failure; one that runs longer counts as a success.
 const LIMIT: Duration = Duration::from_secs(3);
 const PAUSE: Duration = Duration::from_millis(20);
 
@@ -28,7 +28,7 @@ pub fn show_file(file: &Path, projects: &ProjectFolders) -> io::Result<()> {
     // Absolute: a relative name could be taken for an option.
     let file = file.canonicalize()?;
     command.args(arguments).arg(&file);
-    // The opener starts others by their names, `$BROWSER` among them: none in these projects either.
+    // The opener finds further programs on `PATH`, such as `$BROWSER`: none of them may lie in these projects either.
     match search.joined() {
         Some(path) => command.env("PATH", path),
         None => command.env_remove("PATH"),

@@ -1,4 +1,4 @@
-//! `ProofRequest` of a counterfactual run, and its watcher.
+//! `ProofRequest`, `ProofError` and `ProofWatcher` of a proof: checks that run with and without a change.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -25,34 +25,34 @@ pub struct ProofRequest<'a> {
     pub state_home: &'a Path,
     pub base: BaseChoice<'a>,
     pub checks: &'a [Check],
-    /// `None` for all that differs from the base.
+    /// Task whose change is proved; `None` for everything that differs from the base.
     pub task: Option<TaskScope<'a>>,
-    /// Checks to run with empty bodies.
+    /// Checks to run also with empty function bodies.
     pub hollow: HollowChecks,
-    /// Rules with `tests` of `omo.toml`.
+    /// Rules for test files, with the patterns of `tests` in `omo.toml`.
     pub tests: &'a TestFiles,
     pub environment: &'a CheckEnvironment,
-    /// Time of every file in the copies.
+    /// Modification time of every file in the copies.
     pub time: SystemTime,
     /// Approved command that completes a checkout.
     pub setup: Option<&'a str>,
 }
 
-/// Task of a plan, whose checks have `bash` and `ExpectedResult`s; others may run beside it.
+/// A task of a plan, whose checks run in `bash`; other tasks may run beside it.
 #[derive(Clone, Copy, Debug)]
 pub struct TaskScope<'a> {
-    /// One for each check.
+    /// Expected results, one for each check.
     pub expected: &'a [ExpectedResult],
-    /// Files that it changed, from the project's top; others are as now on both sides.
+    /// Files that the task changed, from the project's top; all others are the same on both sides.
     pub files: &'a BTreeSet<String>,
-    /// Runs the checks without the work as well.
+    /// `true` to run the checks also without the task's work.
     pub runs_without: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HollowChecks {
     None,
-    /// Checks without a sufficient answer.
+    /// Checks that the comparison with the base leaves unclear.
     Unclear,
     /// Checks that are green with the change.
     All,
@@ -92,15 +92,15 @@ impl From<CopyError> for ProofError {
     }
 }
 
-/// Can cancel a run.
+/// Observer of a proof, which can cancel it.
 pub trait ProofWatcher {
     fn preparing(&mut self, _file_count: usize) {}
-    /// After the copy of now; `false` for other files than meant.
+    /// Called once the current files are copied; `false` if they are not the expected ones.
     fn is_copied(&mut self) -> bool {
         true
     }
     fn check_started(&mut self, _check: &Check, _with_change: bool) {}
-    /// After the checks with old judges, before the side without the change.
+    /// Called after the checks with old judges, and before those without the change.
     fn judges_compared(
         &mut self,
         _with: &[Result<SideOutcome, NamesProject>],

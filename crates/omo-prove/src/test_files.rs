@@ -1,8 +1,8 @@
-//! `TestFiles` by the conventions of test runners and by a project's own patterns.
+//! `TestFiles`: test files by the conventions of test runners and by a project's own patterns.
 
 use omo_core::check::steering::is_expectation;
 
-/// Folders of tests, and of what tests read.
+/// Folders of tests and of their data.
 const TEST_FOLDERS: [&str; 11] = [
     "tests",
     "test",
@@ -21,7 +21,7 @@ const RUNNER_FILES: [&str; 2] = ["conftest.py", "pytest.ini"];
 const RUNNER_CONFIGURATIONS: [&str; 3] = ["jest.config", "vitest.config", "vitest.setup"];
 const JAVASCRIPT_ENDINGS: [&str; 8] = ["js", "jsx", "mjs", "cjs", "ts", "tsx", "mts", "cts"];
 
-/// Languages with `CartTest`, `test_cart` or `cart_spec`.
+/// Endings of languages with test names such as `CartTest`, `test_cart` or `cart_spec`.
 const OTHER_ENDINGS: [&str; 13] = [
     "c", "cc", "cpp", "rb", "java", "kt", "kts", "scala", "cs", "php", "swift", "ex", "exs",
 ];
@@ -32,12 +32,12 @@ pub struct TestFiles {
 }
 
 impl TestFiles {
-    /// Further patterns; `*` stops at a `/`, `**` does not. An unreadable one matches nothing.
+    /// The conventions, and further patterns; `*` stops at a `/`, `**` does not. An invalid pattern matches nothing.
     pub fn new(patterns: Vec<String>) -> Self {
         Self { patterns }
     }
 
-    /// `path` as git writes it, from the project's top.
+    /// `true` for a test file; `path` is as git writes it, from the project's top.
     pub fn contains(&self, path: &str) -> bool {
         let (folders, name) = path.rsplit_once('/').unwrap_or(("", path));
         folders

@@ -1,4 +1,4 @@
-//! Consequences of the end of a worker: pure rules.
+//! Rules from the end of a remote worker to `RemoteEnd`: its texts, its cost, and the follow-up.
 
 use omo_claude::client_cost::ClientCost;
 use omo_claude::client_end::{ClientProcessEnd, FollowUp};
@@ -10,16 +10,16 @@ use crate::exchange::WorkerEnd;
 const UNMARKED: &str = "no commit on the branch that was pushed carries the step's trailer";
 
 pub struct RemoteEnd {
-    /// For a line of the run.
+    /// The end, as a line of the run shows it.
     pub how: String,
-    /// For a person who is asked.
+    /// The detail, as a question to a person shows it.
     pub detail: String,
-    /// For a step without a pushed commit.
+    /// Follow-up for a step without a pushed commit.
     pub follow: FollowUp,
     pub cost: ClientCost,
 }
 
-/// Whatever a worker says, only pushed and judged work counts.
+/// The end of a scheduled job. No report of a worker passes a step: only pushed and judged work counts.
 pub fn remote_end(outcome: &JobOutcome, cost: ClientCost) -> RemoteEnd {
     let detail = match outcome {
         JobOutcome::Lost(detail) | JobOutcome::Reported(_, detail) => sanitize(detail, 300),
@@ -93,7 +93,7 @@ fn with_detail(text: &str, detail: &str) -> String {
     }
 }
 
-/// End of an attached command. It proves nothing; no budget and no cost is known.
+/// The end of an attached command, which passes no step; its budget and its cost are unknown.
 pub fn process_end(process: &ClientProcessEnd) -> RemoteEnd {
     let (how, follow) = match process {
         ClientProcessEnd {

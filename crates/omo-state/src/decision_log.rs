@@ -8,19 +8,19 @@ use omo_core::timestamp::Timestamp;
 
 use crate::files::folder::{FolderError, GuardedFolder};
 
-/// The rotated log is `decisions.jsonl.1`.
+/// Name of the log; the rotated one is `decisions.jsonl.1`.
 pub const FILE: &str = "decisions.jsonl";
 pub const ROTATE_AT: u64 = 1024 * 1024;
 const MAX_BYTES: u64 = ROTATE_AT * 2;
 
-/// Callers hold the lock, so that lines and rotation do not cross.
+/// Appends a line. Callers hold the lock of the state, so that no other process rotates the log.
 pub fn append(folder: &GuardedFolder, entry: &LogEntry) -> Result<(), FolderError> {
     let mut line = serde_json::to_string(entry).unwrap_or_default();
     line.push('\n');
     folder.append(FILE, line.as_bytes(), ROTATE_AT)
 }
 
-/// All readable lines, the rotated ones first; half-written and foreign lines are skipped.
+/// All entries, the rotated ones first; half-written and foreign lines are skipped.
 pub fn read_all(folder: &GuardedFolder) -> Result<Vec<LogEntry>, FolderError> {
     Ok(DecisionLogReader::default()
         .read_on(folder)?
@@ -32,7 +32,7 @@ pub fn read_all(folder: &GuardedFolder) -> Result<Vec<LogEntry>, FolderError> {
 pub struct LogLines([Vec<u8>; 2]);
 
 impl LogLines {
-    /// Parsed one by one: many lines take no more memory than their bytes.
+    /// Entries of the lines, parsed one at a time to save memory.
     pub fn entries(&self) -> impl Iterator<Item = LogEntry> {
         self.0.iter().flat_map(|bytes| parse(bytes))
     }
@@ -44,7 +44,7 @@ pub struct DecisionLogReader {
 }
 
 impl DecisionLogReader {
-    /// The lines since the last call; the first time, and after a rotation, all of them.
+    /// The lines since the last call; all lines on the first call and after a rotation.
     pub fn read_on(&mut self, folder: &GuardedFolder) -> Result<LogLines, FolderError> {
         let rotated = match self.offset {
             None => folder
@@ -67,12 +67,12 @@ fn parse(bytes: &[u8]) -> impl Iterator<Item = LogEntry> {
         .filter_map(|line| serde_json::from_slice(line).ok())
 }
 
-/// Decisions about one session since a moment, oldest first, from the last `max_bytes` of its
-/// lines.
+/// Decisions about one session from `since` on, oldest first: the last ones whose lines fit into
+/// `most` bytes.
 ///
 /// # Errors
 ///
-/// Where the log cannot be read.
+/// The log cannot be read.
 pub fn read_since(
     folder: &GuardedFolder,
     id: &str,
@@ -82,7 +82,7 @@ pub fn read_since(
     let (mut entries, mut room) = (Vec::new(), Some(most));
     for name in [FILE.to_owned(), format!("{FILE}.1")] {
         let bytes = folder.read(&name, MAX_BYTES)?.unwrap_or_default();
-        // Most lines may be of other sessions, and are not parsed.
+        // Lines of other sessions, which may be most, are not parsed.
         for line in bytes
             .rsplit(|byte| *byte == b'\n')
             .filter(|line| memmem::find(line, id.as_bytes()).is_some())
@@ -103,11 +103,11 @@ pub fn read_since(
     Ok(entries)
 }
 
-/// The last decision about each session, by its id; no more of the log is held at once.
+/// The last decision about each session, by its id; one file of the log is in memory at a time.
 ///
 /// # Errors
 ///
-/// Where the log cannot be read.
+/// The log cannot be read.
 pub fn last_decisions(folder: &GuardedFolder) -> Result<BTreeMap<String, LogEntry>, FolderError> {
     let mut last = BTreeMap::new();
     for name in [format!("{FILE}.1"), FILE.to_owned()] {

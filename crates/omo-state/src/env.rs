@@ -25,15 +25,15 @@ pub struct ProcessEnv {
     pub worker: Option<WorkerIdentity>,
     /// The user's `config.toml`.
     pub config_file: Option<PathBuf>,
-    /// Such as `~/.local/state`.
+    /// The user's folder for state, such as `~/.local/state`.
     pub state_home: Option<PathBuf>,
-    /// `CLAUDECODE` or a session's id is set: a model's shell, or a hook.
+    /// `true` in a model's shell or a hook, where `CLAUDECODE` or a session's id is set.
     pub in_session: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WorkerIdentity {
-    /// `OMO_RUN`
+    /// `OMO_RUN`: the id of the run.
     pub run: String,
     /// `OMO_WORKER`: the group of the plan.
     pub worker: String,
@@ -50,7 +50,7 @@ impl ProcessEnv {
                 .filter(|cap| *cap > 0),
             disabled: text("OMO_DISABLE").is_some_and(|value| value == "1"),
             in_check: text("OMO_CHECK").is_some_and(|value| value == "1"),
-            // Hardly any session has the first, and only those look for the second.
+            // Hardly any session has `OMO_RUN`; in all others `OMO_WORKER` is not read.
             worker: text("OMO_RUN").and_then(|run| {
                 Some(WorkerIdentity {
                     run,
@@ -65,7 +65,7 @@ impl ProcessEnv {
     }
 }
 
-/// A time before 1970 counts as 1970.
+/// The current time; one before 1970 counts as 1970.
 #[expect(
     clippy::disallowed_methods,
     reason = "this is where the clock comes in"
@@ -85,7 +85,7 @@ pub fn file_time() -> SystemTime {
     SystemTime::now()
 }
 
-/// Such as `~/.local/share`; no hook asks for it.
+/// The user's folder for data, such as `~/.local/share`; no hook asks for it.
 pub fn data_home() -> Option<PathBuf> {
     platform::data_home()
 }
@@ -117,7 +117,7 @@ pub fn is_attended() -> bool {
         && text("CLAUDE_CODE_ENTRYPOINT").is_none_or(|entry| !entry.starts_with("sdk"))
 }
 
-/// `~/.local/bin`, in which omo is linked for terminals.
+/// `true` with `~/.local/bin` on `PATH`, in which omo is linked for terminals.
 pub fn has_local_bin_on_path() -> bool {
     home().is_some_and(|home| is_on_path(&home.join(".local").join("bin")))
 }
@@ -146,7 +146,7 @@ pub fn host_name() -> Option<String> {
         .or_else(|| text("COMPUTERNAME"))
 }
 
-/// `None` on Windows.
+/// The user's id; `None` on Windows.
 pub fn user_number() -> Option<u32> {
     platform::user_number()
 }
@@ -156,7 +156,7 @@ pub fn worker_root() -> Option<PathBuf> {
     path("OMO_ROOT")
 }
 
-/// The folders of the hook's plugin: the one that it keeps over updates, and its own.
+/// Folders of the hook's plugin: its data, which outlives updates, and its files.
 pub fn plugin_folders() -> [Option<PathBuf>; 2] {
     ["CLAUDE_PLUGIN_DATA", "CLAUDE_PLUGIN_ROOT"].map(path)
 }

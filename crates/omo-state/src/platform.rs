@@ -1,7 +1,7 @@
-//! Differences of files between systems: a module for each kind, with the same names in it.
+//! File operations that differ between systems: a module for each kind, with the same names in it.
 //!
-//! [`Directory`] is an open folder from which every step is taken: links below it are refused, and
-//! no other process can swap a part of its path. docs/adr/0013 tells what holds on which system.
+//! [`Directory`] is an open folder, from which paths are resolved: links below it are refused, and
+//! no other process can swap a part of its path. docs/adr/0013 lists the guarantees by system.
 
 use std::fs::File;
 use std::io;
@@ -31,17 +31,17 @@ pub(crate) use windows::{
 pub(crate) enum Purpose {
     Read,
     Overwrite,
-    /// At the end; made where missing.
+    /// Writing at the end of a file, which is created where missing.
     Append,
     New,
-    /// Made where missing.
+    /// A lock file, which is created where missing.
     Lock,
 }
 
 #[derive(Debug)]
 pub(crate) enum Trouble {
     System(io::Error),
-    /// A link, a FIFO, or another user's file in its place.
+    /// A link, a FIFO, or another user's file in place of the regular file.
     Refused(&'static str),
 }
 
@@ -51,12 +51,12 @@ impl From<io::Error> for Trouble {
     }
 }
 
-/// The policy for links in the place of others' files.
+/// The policy for a link in place of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Links {
-    /// A link is its owner's affair.
+    /// For the user's own files, whose links are the user's choice.
     Followed,
-    /// The author of a repository must not have omo read its user's files.
+    /// For files of a repository, whose author could link to files of the user.
     Refused,
 }
 

@@ -1,8 +1,8 @@
-//! Snapshots of a project at the start of a run: for each session a folder beside the key, with
-//! git's objects and a list of their trees.
+//! Snapshots of a project at the start of a run. Each session has a folder beside the key, with git
+//! objects and `trees.json`, the list of their trees.
 //!
-//! The sealed entry names the list by its digest. The list goes when the task is proved, the folder
-//! when the next run begins.
+//! The session's sealed entry holds the digest of the list. The list is removed once the task is
+//! proved, the folder when the next run begins.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -18,18 +18,18 @@ const LIST: &str = "trees.json";
 const MAX_BYTES: u64 = 16 * 1024 * 1024;
 const LONGEST_SECONDS: i64 = 30 * 24 * 60 * 60;
 
-/// Tree ids by the paths of their work trees from the project's.
+/// Tree id of each work tree, by its path from the project's top (empty for the project itself).
 pub type RecordedTrees = BTreeMap<String, String>;
 
 pub fn folder_parts(id: &SessionId) -> [String; 3] {
     [PARTS[0].to_owned(), PARTS[1].to_owned(), name(id)]
 }
 
-/// Makes room for a new run, and removes the snapshots of proved tasks, or older than a month.
+/// Begins an empty snapshot, and removes those of proved tasks and those older than a month.
 ///
 /// # Errors
 ///
-/// Where the user's own folder cannot be written.
+/// The user's own folder cannot be written.
 pub fn begin(state_home: &Path, id: &SessionId, now: Timestamp) -> Result<(), FolderError> {
     let sessions = GuardedFolder::create_user_part(state_home, &PARTS)?;
     sessions.remove_folder(&name(id))?;
@@ -42,15 +42,15 @@ pub fn begin(state_home: &Path, id: &SessionId, now: Timestamp) -> Result<(), Fo
             let _ = sessions.remove_folder(&other);
         }
     }
-    // Without a list the folder could be taken for one that is over.
+    // Without a list, another run would take the folder for that of a proved task.
     open(state_home, id)?.replace(LIST, b"")
 }
 
-/// Keeps the list of a run, and gives its digest.
+/// Writes the list of a run, and returns its digest.
 ///
 /// # Errors
 ///
-/// Where the user's own folder cannot be written.
+/// The user's own folder cannot be written.
 pub fn keep(
     state_home: &Path,
     id: &SessionId,
@@ -59,7 +59,7 @@ pub fn keep(
     sealed_json::keep(&open(state_home, id)?, LIST, trees)
 }
 
-/// Removes a begun snapshot without a list, in which half a file may lie.
+/// Removes a snapshot whose list was never written; its objects may be incomplete.
 pub fn abandon(state_home: &Path, id: &SessionId) {
     let sessions = GuardedFolder::open_user_part(state_home, &PARTS)
         .ok()
@@ -75,14 +75,14 @@ pub fn abandon(state_home: &Path, id: &SessionId) {
     }
 }
 
-/// The list with this digest, if it is still there.
+/// The list of a session, if it still has this digest.
 pub fn read(state_home: &Path, id: &SessionId, digest: &str) -> Option<RecordedTrees> {
     let folder =
         GuardedFolder::open_user_part(state_home, &[PARTS[0], PARTS[1], &name(id)]).ok()??;
     sealed_json::read_kept(&folder, LIST, digest, MAX_BYTES)
 }
 
-/// Removes the list of a proved task; the objects go when there is time.
+/// Removes the list of a proved task; a later [`begin`] removes its objects.
 pub(crate) fn forget(state_home: Option<&Path>, id: &SessionId) {
     let Some(home) = state_home else { return };
     let parts = [PARTS[0], PARTS[1], &name(id)];
@@ -95,7 +95,7 @@ fn open(state_home: &Path, id: &SessionId) -> Result<GuardedFolder, FolderError>
     GuardedFolder::create_user_part(state_home, &[PARTS[0], PARTS[1], &name(id)])
 }
 
-/// No name of a device on Windows.
+/// Folder name of a session, whose prefix keeps it from being a device on Windows, such as `nul`.
 fn name(id: &SessionId) -> String {
     format!("session-{id}")
 }

@@ -1,10 +1,10 @@
-//! The key of all state.
+//! `SessionId`: a session id of the client, the key of all state.
 
 use std::fmt;
 
 use serde::{Deserialize, Deserializer, Serialize, de};
 
-/// A session id of the client: 1 to 128 of `A-Z a-z 0-9 _ -`.
+/// A valid session id: 1 to 128 of `A-Z a-z 0-9 _ -`.
 ///
 /// Any other text names no session: omo never acts on it, and never builds a path from it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
@@ -14,7 +14,7 @@ pub struct SessionId(String);
 pub struct InvalidSessionId;
 
 impl SessionId {
-    /// In bytes.
+    /// Maximum length, in bytes.
     pub(crate) const MAX_LEN: usize = 128;
 
     pub fn parse(text: &str) -> Result<Self, InvalidSessionId> {

@@ -1,4 +1,4 @@
-//! Evidence, notes and verdicts of workers.
+//! Records of workers in the ledger: evidence, notes, verdicts and lines of unfinished work.
 
 use omo_core::check::task_check::TaskCheckOutcome;
 use serde::{Deserialize, Serialize};
@@ -11,7 +11,7 @@ pub struct Evidence {
     pub attempt: u32,
     pub command: String,
     pub outcome: TaskCheckOutcome,
-    /// Tree of `git` that it was run in.
+    /// Id of the `git` tree in which `command` ran.
     #[serde(default)]
     pub tree: Option<String>,
     #[serde(default)]
@@ -36,12 +36,12 @@ pub struct PlanVerdict {
     pub passed: bool,
     #[serde(default)]
     pub evidence_ids: Vec<String>,
+    /// Ids of tasks to do again, each with its reason.
     #[serde(default)]
     pub reopen: Vec<(String, String)>,
-    /// Further remarks, on one line.
     #[serde(default)]
     pub note: String,
-    /// Deferred findings: no criterion needs them, and they can wait. Each on one line.
+    /// Deferred findings, which no criterion needs, each on one line.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub later: Vec<String>,
 }

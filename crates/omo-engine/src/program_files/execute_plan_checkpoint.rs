@@ -70,7 +70,7 @@ pub fn render(state: &RunState) -> String {
 pub struct ForeignCheckpoint {
     #[serde(default)]
     pub plan_file: String,
-    /// Direct dependents that made a task a hub.
+    /// Number of direct dependents that makes a task a hub.
     #[serde(default = "default_k")]
     pub k: NonZeroU32,
     #[serde(default = "default_batch_size")]
@@ -78,9 +78,9 @@ pub struct ForeignCheckpoint {
 }
 
 impl ForeignCheckpoint {
-    /// Values that open a run; text that is no JSON object, or a value out of range, is an error.
+    /// Values with which a run is opened; a text that is no JSON object, or a value out of range, is an error.
     pub fn read(text: &str) -> serde_json::Result<Self> {
-        // A list would be taken for the values in their order.
+        // The struct would also accept a list, as its fields in order.
         let object: serde_json::Map<_, _> = serde_json::from_str(text)?;
         serde_json::from_value(object.into())
     }

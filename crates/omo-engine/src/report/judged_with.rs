@@ -1,4 +1,4 @@
-//! Notes on a task that was judged by more than its files.
+//! Notes on tasks whose judgement involved more than their own files.
 
 use omo_core::text::{list_some, sanitize};
 
@@ -6,7 +6,7 @@ use crate::state::{RunState, TaskState, TaskStatus};
 
 const NAMED_FILES: usize = 8;
 
-/// Changes by hooks in a task's commits, ignored files, and files that may steer its checks.
+/// Notes on changes by hooks in a task's commit, needed ignored files, and files that may steer its checks.
 pub fn judged_with(task_state: &TaskState) -> Vec<String> {
     let is_judged = matches!(
         task_state.status,
@@ -43,7 +43,7 @@ fn named_files(files: &[String]) -> String {
     sanitize(&files, 400)
 }
 
-/// [`judged_with`] of all tasks.
+/// Lines of [`judged_with`] for all tasks, each with its task's id.
 pub fn judged_with_lines(state: &RunState) -> Vec<String> {
     let word = state.plan.dialect.unit_word();
     let known = state

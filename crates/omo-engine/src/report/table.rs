@@ -1,10 +1,10 @@
-//! Tables in Markdown whose columns are aligned in a terminal, too.
+//! Markdown tables whose columns are aligned in a terminal, too.
 
 use omo_core::text::command_text::paste_form;
 use omo_core::text::sanitize;
 use unicode_width::UnicodeWidthStr;
 
-/// A table under its heads, with an empty line behind it. Every row has as many cells as there are heads.
+/// A table with a head row, and an empty line behind it.
 pub(crate) fn table<const N: usize>(heads: [&str; N], rows: &[[String; N]]) -> String {
     let mut widths = heads.map(UnicodeWidthStr::width);
     for row in rows {
@@ -55,7 +55,7 @@ pub(crate) fn code_cell(command: &str, most: usize) -> String {
     escape_cell(&paste_form(command, most))
 }
 
-/// A bar would end the cell, and a `\` before one would let it.
+/// Text with each `|` escaped, as it would end the cell; a `\` before it would undo that and is set apart.
 fn escape_cell(text: &str) -> String {
     text.replace("\\|", "\\ |").replace('|', "\\|")
 }

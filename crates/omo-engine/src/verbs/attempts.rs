@@ -1,4 +1,4 @@
-//! Attempts: a worker begins with a task, is judged by measurements, gives up, or is gone.
+//! Verbs of an attempt at a task: its start, its judgement by measurements, giving it up, and a lost worker.
 
 use std::collections::BTreeSet;
 use std::slice;
@@ -32,7 +32,7 @@ pub struct AttemptStart {
     pub head: Option<String>,
 }
 
-/// An unknown task, one out of turn, one with another worker, or an open question is refused.
+/// The task, if it may start. An unknown task, one out of turn, one with a worker, or an open question is refused.
 pub fn may_start<'a>(state: &'a RunState, id: &str) -> Result<&'a Task, VerbRefusal> {
     let task = find_task(state, id)?;
     match state.standing(id) {
@@ -85,7 +85,7 @@ fn is_next_in_group(state: &RunState, task: &Task) -> bool {
         .is_some_and(|next| next.id == task.id)
 }
 
-/// Refuses as [`may_start`].
+/// The event of a new attempt. Refuses as [`may_start`].
 pub fn start_attempt(
     state: &RunState,
     id: &str,
@@ -113,7 +113,7 @@ pub fn start_attempt(
     })
 }
 
-/// By the ticket's SHA-256; a used one, one of an earlier attempt, or one of another run is refused.
+/// The task of a ticket, by its SHA-256. A used ticket, or one of an earlier attempt or another run, is refused.
 pub fn task_of_ticket<'a>(state: &'a RunState, ticket: &str) -> Result<&'a Task, VerbRefusal> {
     let id = state
         .running_attempts()
@@ -132,7 +132,7 @@ pub fn task_of_ticket<'a>(state: &'a RunState, ticket: &str) -> Result<&'a Task,
 
 #[derive(Clone, Debug, Default)]
 pub struct AttemptMeasurement {
-    /// Each check that ran, with its outcome. After a red one no further is run.
+    /// Each check that ran, with its outcome; no check runs after a red one.
     pub outcomes: Vec<(TaskCheck, TaskCheckOutcome)>,
     pub files: Vec<String>,
     pub out_of_scope: Vec<String>,
@@ -140,14 +140,14 @@ pub struct AttemptMeasurement {
     pub missing: Vec<String>,
     pub changed_check_files: Vec<String>,
     pub note: Option<String>,
-    /// Digests of the test files, where this is the tests half of a pair.
+    /// Digests of the test files, for the tests half of a pair of tasks.
     pub test_digests: Vec<(String, String)>,
     pub tree: Option<String>,
     /// Added lines that name unfinished work; `None` where they were not searched for.
     pub unfinished: Option<Vec<UnfinishedLine>>,
     pub evidence_ids: Vec<String>,
     pub without_work: Vec<CheckCounterfactual>,
-    /// Files that its checks were run without: its commit would not hold them.
+    /// Files without which the checks ran, since the commit would not hold them.
     pub left_out: Vec<String>,
     /// As [`AttemptEnd::judge_notes`].
     pub judge_notes: Vec<String>,
@@ -171,7 +171,7 @@ pub enum CommitOutcome {
         id: String,
         /// As [`AttemptEnd::branch`].
         branch: Option<String>,
-        /// Changes of hooks in it. The outcomes are those of the checks on that, where they could be judged.
+        /// Changes by hooks in the commit; the outcomes are then those of checks on the commit, if it could be judged.
         hooks: Option<HookChanges>,
     },
     Nothing,
@@ -187,8 +187,8 @@ pub enum CommitOutcome {
     },
 }
 
-/// The only way to a passed task. Refuses as [`task_of_ticket`], a verifier's ticket, and missing evidence where
-/// criteria are judged; the ticket then stays valid.
+/// Judges an attempt, which is the only way to a passed task. Refuses as [`task_of_ticket`]; also a verifier's ticket,
+/// and missing evidence for criteria, after which the ticket stays valid.
 pub fn judge_attempt(
     state: &RunState,
     ticket: &str,
@@ -206,7 +206,7 @@ pub fn judge_attempt(
     }
     let id = task.id.clone();
     let wanted: Vec<&TaskCheck> = task.proving_checks().collect();
-    // Any other check proves nothing about the task, and refutes nothing.
+    // Checks outside of `wanted` neither prove nor refute the task.
     let outcomes: Vec<(usize, &(TaskCheck, TaskCheckOutcome))> = measured
         .outcomes
         .iter()
@@ -225,12 +225,12 @@ pub fn judge_attempt(
     let missing = outcomes
         .iter()
         .find_map(|(_, (_, outcome))| missing_program(outcome));
-    // Every one of its checks, each green each time that it ran: as many green results of one prove nothing.
+    // Every wanted check ran, and no run was red: several green runs of one check do not stand for another.
     let is_green = wanted
         .iter()
         .all(|check| outcomes.iter().any(|(_, (ran, _))| ran == *check))
         && outcomes.iter().all(|(_, (_, outcome))| outcome.is_green());
-    // In a shared checkout the author of a commit is unknown, and commits of others are theirs.
+    // In a shared checkout the author of a commit is unknown: stray commits are noted, and are no fault of the worker.
     let (foreign, stray_commits): (Vec<_>, Vec<_>) = measured
         .stray_commits
         .into_iter()
@@ -290,7 +290,7 @@ pub fn judge_attempt(
     } else if let Some(what) = missing {
         events.extend(not_runnable_events(state, id, attempt, what));
     } else if task.kind == TaskKind::Tests && !end.missing.is_empty() {
-        // A command that fails because there is no test fails, too.
+        // Checks of missing tests fail, too, and would be taken for the expected failure.
         let evidence = format!("the tests are not there: {}", end.missing.join(", "));
         events.extend(failure_events(task, AttemptEnd { evidence, ..end }, state));
     } else if !is_green {
@@ -359,7 +359,7 @@ fn missing_program(outcome: &TaskCheckOutcome) -> Option<String> {
     }
 }
 
-/// The reason of a check that is red on the content of the commit; folders among the paths end with `/`.
+/// The fault of checks that are red without the files left out of the commit; folders end with `/`.
 fn incomplete_commit_reason(left_out: &[String], unit_word: &str, evidence: &str) -> String {
     let (folders, files): (Vec<String>, Vec<String>) = left_out
         .iter()
@@ -415,7 +415,7 @@ fn changed_commit_reason(hooks: &HookChanges, end: &AttemptEnd) -> String {
     )
 }
 
-/// The events end a task as done: it has passed, the rest is judged with the whole, or its plan lets it be unproved.
+/// `true` for events that end a task as done: passed, claimed, or unproved where the plan allows it.
 pub(crate) fn has_done_task(state: &RunState, events: &[EventKind]) -> bool {
     events.iter().any(|event| match event {
         EventKind::TaskPassed { .. } | EventKind::TaskClaimed { .. } => true,
@@ -424,7 +424,7 @@ pub(crate) fn has_done_task(state: &RunState, events: &[EventKind]) -> bool {
     })
 }
 
-/// The events end a task of this state for good, and have its changes taken back.
+/// `true` for events that end a task for good, and whose plan has its changes reverted.
 pub fn reverts_changes(state: &RunState, events: &[EventKind]) -> bool {
     events.iter().any(|event| match event {
         EventKind::TaskFailed {
@@ -532,7 +532,7 @@ fn outcome_text(check: &TaskCheck, outcome: &TaskCheckOutcome) -> String {
     format!("`{command}` {}{reason}", sanitize(outcome.describe(), 160))
 }
 
-/// The fault of changes against the fence. No attempt follows: a worker that crossed it is not sent back alone.
+/// The fault of changes in a never-touch list. No attempt follows: such a worker is not sent back without a person.
 fn scope_violation<'f>(
     state: &RunState,
     task: &Task,
@@ -551,7 +551,7 @@ fn scope_violation<'f>(
     ))
 }
 
-/// The fault of commits with unlisted files: the user's branch would get them, also where they are removed later.
+/// The fault of commits with unlisted files: the user's branch would get them, even if a later commit removes them.
 fn stray_commit_reason(task: &Task, stray: &[StrayCommit], state: &RunState) -> Option<String> {
     let StrayCommit { commit, files, .. } = stray.first()?;
     let (commit, word) = (short_commit(commit), state.plan.dialect.unit_word());
@@ -584,10 +584,10 @@ fn name_files(files: &[String]) -> String {
     format!("{}{more}", shown.join(", "))
 }
 
-/// The fault of green work in no commit: it would be lost with its work tree.
+/// The fault of green work without a commit, which would be lost with its work tree.
 fn missing_commit(commit: Option<&CommitOutcome>, end: &AttemptEnd) -> Option<String> {
     match commit? {
-        // A refusal has an end of its own.
+        // A refusal becomes `TaskCommitRefused`.
         CommitOutcome::Made { .. } | CommitOutcome::Refused { .. } => None,
         CommitOutcome::HoldsUnlisted { files } => {
             let files = sanitize(&files.join(", "), MAX_REASON_CHARS);
@@ -613,8 +613,8 @@ fn missing_commit(commit: Option<&CommitOutcome>, end: &AttemptEnd) -> Option<St
     }
 }
 
-/// A fault that its worker can mend goes back to it once, while attempts are left; every other is a question to the
-/// user, and uses up none. No refusal has anything taken back.
+/// Events of a refused commit. A fault in the work goes back to its worker once, while attempts are left; any other is
+/// a question to the user, and uses up no attempt. No changes are reverted.
 fn refused_commit_events(
     state: &RunState,
     task: &Task,
@@ -680,7 +680,7 @@ fn failure_events(task: &Task, end: AttemptEnd, state: &RunState) -> Vec<EventKi
                 EventKind::TaskSkipped { task: id, reason },
             ]
         }
-        // The question about it follows by itself.
+        // The question to the user follows from the failed task.
         OnFailure::Escalate => vec![EventKind::TaskFailed {
             task: id,
             is_final: true,
@@ -696,7 +696,7 @@ fn failure_events(task: &Task, end: AttemptEnd, state: &RunState) -> Vec<EventKi
     }
 }
 
-/// Refuses as [`task_of_ticket`].
+/// Events of an attempt that its worker gives up. Refuses as [`task_of_ticket`].
 pub fn give_up_attempt(
     state: &RunState,
     ticket: &str,
@@ -746,7 +746,7 @@ pub(super) fn end_unjudged_attempt(
     ))
 }
 
-/// A task without a worker is refused.
+/// The event of a lost worker. A task without a worker is refused.
 pub fn report_lost_worker(state: &RunState, id: &str) -> Result<EventKind, VerbRefusal> {
     let task = find_task(state, id)?;
     if state
@@ -764,7 +764,7 @@ pub fn report_lost_worker(state: &RunState, id: &str) -> Result<EventKind, VerbR
     ))
 }
 
-/// Outcomes of the final checks, in the order of the plan, up to the first red one or further.
+/// Events of the final checks that ran, which are the first ones of the plan, in its order.
 pub fn final_check_events(measured: Vec<(TaskCheck, TaskCheckOutcome)>) -> Vec<EventKind> {
     let ran = measured
         .into_iter()

@@ -1,4 +1,4 @@
-//! Windows: no time of change to go by.
+//! The functions of `platform` for Windows, which has no reliable time of change of a file.
 
 use std::convert::Infallible;
 use std::fs::File;
@@ -19,7 +19,7 @@ pub(crate) fn is_of_other_user(_path: &Path) -> bool {
     false
 }
 
-/// Without regard to case.
+/// `true` for a path in or below the folder, without regard to case.
 pub(crate) fn lies_in(path: &Path, folder: &Path) -> bool {
     lower_path(path).starts_with(lower_path(folder))
 }
@@ -42,8 +42,8 @@ pub(crate) fn identity(file: &File) -> io::Result<String> {
     ))
 }
 
-/// Never opened: safe code cannot ask for the time of change here, and any program can set back that of writing. So git
-/// is asked each time.
+/// A work tree that is never opened: safe code cannot read the time of change here, and any program can set back the
+/// time of writing. So `git` is asked each time.
 pub(crate) struct WindowsTreeTop(Infallible);
 
 impl WindowsTreeTop {

@@ -1,4 +1,4 @@
-//! Making a group's worktree, so that an end between any two steps leaves nothing in the way.
+//! Creation of a group's worktree. After a kill between any two steps, the next call still succeeds.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -16,21 +16,21 @@ use crate::platform::path_of;
 use crate::repository::{GitFailed, GitRepository, is_object_name};
 use crate::worktree::state::remember_index;
 
-/// Ignored files that a worktree gets, from the top.
+/// File at the top that lists the ignored files to copy into a worktree.
 const INCLUDE: &str = ".worktreeinclude";
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CreatedWorktree {
     pub path: PathBuf,
     pub branch: String,
-    /// Whole already: a worker may have worked in it.
+    /// `true` for a worktree that was complete before, in which a worker may have worked.
     pub was_there: bool,
     /// Files of `.worktreeinclude` that could not be copied.
     pub not_copied: Vec<String>,
 }
 
-/// Makes worktree and branch at a commit. A whole one stays; what an interrupted try left goes, as no worker began
-/// there.
+/// Makes a worktree and its branch at the commit `base`. A complete worktree stays; leftovers of an interrupted call
+/// are deleted, as no worker began there.
 pub fn create_worktree(
     repository: &GitRepository,
     name: &WorkerName,
@@ -39,7 +39,7 @@ pub fn create_worktree(
     create(repository, name, base, false)
 }
 
-/// [`create_worktree`] for a group that had one: its branch stays where it is, with its commits.
+/// [`create_worktree`] for a group that had a worktree before: its branch stays, with its commits.
 pub fn continue_worktree(
     repository: &GitRepository,
     name: &WorkerName,
@@ -88,7 +88,7 @@ fn create(
     }
     refuse_taken(repository, &path)?;
     hide_worktrees(repository)?;
-    // Only where there is none: the commit that it must not have is given in full.
+    // The old value of zeros has git create the branch only where there is none.
     let none = "0".repeat(base.len());
     if let Err(error) = repository.git(&["update-ref", &name.branch_reference(), base, &none]) {
         match repository.commit_of(&name.branch_reference())? {
@@ -114,7 +114,7 @@ fn create(
     }
     let folder = git_folder_of(repository, &path)
         .ok_or_else(|| repository.failure_of(&["worktree", "add", &shown, &name.branch()]))?;
-    // As git does it, but on its own: this takes long, and may go on in several worktrees at the same time.
+    // The checkout that `git worktree add` would do, as a step that may run in several worktrees at the same time.
     let checkout = ["reset", "--quiet", "--hard", "--no-recurse-submodules"];
     repository
         .seen_from_worktree(&path, &folder)
@@ -122,7 +122,7 @@ fn create(
     remember_index(repository, &folder)?;
     created.not_copied = copy_included(repository, &path)?;
     let ready = folder.join(READY);
-    // In one step: half of the owner's name would be taken for another owner.
+    // By a rename: a name that is half written would be taken for another owner.
     let part = folder.join("omo-ready-part");
     fs::write(&part, name.owner_text()).map_err(file_error(&part))?;
     fs::rename(&part, &ready).map_err(file_error(&ready))?;
@@ -146,8 +146,8 @@ fn hide_worktrees(repository: &GitRepository) -> Result<(), WorktreeError> {
         .map_err(file_error(&exclude_file(tree)))
 }
 
-/// Makes the removed folder of a whole worktree again, with its staged files. In one step: missing files would look
-/// like work of the next worker.
+/// Makes the removed folder of a complete worktree again, from its index. It appears by a rename: missing files would
+/// look like deletions by the next worker.
 fn remake(repository: &GitRepository, path: &Path, folder: &Path) -> Result<(), WorktreeError> {
     refuse_links(repository, path)?;
     let mut part = path.as_os_str().to_owned();
@@ -164,7 +164,7 @@ fn remake(repository: &GitRepository, path: &Path, folder: &Path) -> Result<(), 
     fs::rename(&part, path).map_err(file_error(path))
 }
 
-/// Writes the `.git` that leads to git's own folder of the worktree.
+/// Writes the `.git` file, which points to git's own folder of the worktree.
 pub(super) fn write_dot_git(path: &Path, folder: &Path) -> Result<(), WorktreeError> {
     let text = [b"gitdir: ", folder.as_os_str().as_encoded_bytes(), b"\n"].concat();
     fs::write(path.join(".git"), text).map_err(file_error(path))
@@ -172,7 +172,7 @@ pub(super) fn write_dot_git(path: &Path, folder: &Path) -> Result<(), WorktreeEr
 
 fn refuse_taken(repository: &GitRepository, path: &Path) -> Result<(), WorktreeError> {
     if git_folder_of(repository, path).is_some() {
-        // Without its files, but with what only git's folder holds: that has to be kept first.
+        // The files are gone, but git's folder may hold staged work, which has to be kept first.
         return Err(WorktreeError::Taken {
             path: path.to_owned(),
         });
@@ -187,8 +187,8 @@ fn refuse_taken(repository: &GitRepository, path: &Path) -> Result<(), WorktreeE
     refuse_links(repository, path)
 }
 
-/// Refuses a link in place of the worktree, and one above it that a commit brings along, which leads wherever its
-/// author wants. The user's own link, such as a managed `.claude`, is followed.
+/// Refuses a link in place of the worktree, and a tracked link above it, whose target the author of a commit chose.
+/// The user's own link, such as a managed `.claude`, is followed.
 fn refuse_links(repository: &GitRepository, path: &Path) -> Result<(), WorktreeError> {
     if path.is_symlink() {
         return Err(WorktreeError::Taken {
@@ -196,7 +196,7 @@ fn refuse_links(repository: &GitRepository, path: &Path) -> Result<(), WorktreeE
         });
     }
     if USER_FOLDER.get().is_some() {
-        // A place of the user's choice, in no repository.
+        // The user chose this folder, which lies in no repository.
         return Ok(());
     }
     let mut folder = repository.top().to_owned();
@@ -226,7 +226,7 @@ fn is_tracked(repository: &GitRepository, path: &Path) -> Result<bool, GitFailed
         .is_empty())
 }
 
-/// Makes the folder of worktrees, before a run is opened that needs it.
+/// Makes the folder of worktrees, before a run that needs it is opened.
 pub fn prepare_worktree_folder(repository: &GitRepository) -> Result<(), WorktreeError> {
     let folder = worktree_folder(repository);
     if USER_FOLDER.get().is_none() {
@@ -235,7 +235,7 @@ pub fn prepare_worktree_folder(repository: &GitRepository) -> Result<(), Worktre
     fs::create_dir_all(&folder).map_err(file_error(&folder))
 }
 
-/// Copies ignored files of `.worktreeinclude`; returns failed ones.
+/// Copies the ignored files of `.worktreeinclude`; returns the paths that could not be copied.
 fn copy_included(repository: &GitRepository, to: &Path) -> Result<Vec<String>, WorktreeError> {
     let mut copies = FileCopier::open(repository.top(), &[to], copy_options(CopyKind::Noted))?;
     let included = included_paths(repository.top(), |arguments, input| {
@@ -252,7 +252,7 @@ fn copy_included(repository: &GitRepository, to: &Path) -> Result<Vec<String>, W
     Ok(copies.not_copied)
 }
 
-/// Ignored files of `.worktreeinclude`, from the top; `git` answers for that work tree.
+/// Paths of the ignored files of `.worktreeinclude`, from the top; `git` runs a command in that work tree.
 pub(crate) fn included_paths(
     top: &Path,
     git: impl Fn(&[&str], &[u8]) -> Result<(i32, Vec<u8>), GitFailed>,
@@ -275,7 +275,7 @@ pub(crate) fn included_paths(
     if named.is_empty() {
         return Ok(Vec::new());
     }
-    // 1: none of them is ignored.
+    // Exit status 1 says that none of them is ignored.
     let (_, ignored) = git(&["check-ignore", "-z", "--stdin"], &named)?;
     Ok(parts(&ignored).map(path_of).collect())
 }

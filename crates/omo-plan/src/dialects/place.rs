@@ -1,4 +1,4 @@
-//! `PlanPlace`, which decides about a file whose text leaves its dialect open.
+//! `PlanPlace`: a usual path of a dialect's plans, which decides where the text of a file leaves the dialect open.
 
 use std::fmt;
 
@@ -6,10 +6,10 @@ use omo_core::text::glob::matches_glob;
 
 use crate::model::Dialect;
 
-/// Files of a name in a folder anywhere in a repository.
+/// Path pattern: a file name in or below a folder, which may lie anywhere in a repository.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PlanPlace {
-    /// With `/` between parts; empty for any.
+    /// Folder, with `/` between its parts; empty for any.
     pub folder: &'static str,
     pub is_deep: bool,
     pub name: &'static str,
@@ -32,7 +32,7 @@ impl PlanPlace {
         }
     }
 
-    /// `path` may be absolute.
+    /// `true` for a path in this place; the path may be absolute.
     pub fn holds(&self, path: &str) -> bool {
         let parts: Vec<&str> = path
             .split(['/', '\\'])
@@ -71,7 +71,7 @@ impl fmt::Display for PlanPlace {
 }
 
 impl Dialect {
-    /// The place with more folders wins: `.kiro/specs` is Kiro's, `specs` is Spec Kit's.
+    /// Dialect of the place with most folders for a path: `.kiro/specs` is Kiro's, `specs` is Spec Kit's.
     pub fn of_place(path: &str) -> Option<Self> {
         let places = Self::ALL.iter().flat_map(|dialect| {
             dialect

@@ -1,4 +1,4 @@
-//! Files and commands of a task in prose.
+//! Files and commands that the prose of a task names.
 //!
 //! A path is known by its form, and counts as changed unless the words before say that it is only read. A command
 //! counts where the sentence says to run it or to verify with it.
@@ -18,13 +18,13 @@ use crate::model::{FileAction, FileUse};
 use crate::pattern::Pattern;
 pub(crate) use commands::{JUDGES, NEGATES};
 
-/// `2.1`, `#1`.
+/// Number of a list item, such as `2.1` or `#1`.
 static NUMBER: Pattern = Pattern::new(r"^#?\d{1,3}(?:\.\d{1,3})*[.):]?[ \t]+");
 const MAX_FINDINGS: usize = 200;
 
 #[derive(Debug, Default)]
 pub(crate) struct ProseFields {
-    /// Mere mentions are optional.
+    /// Named files; those that are only mentioned are optional.
     pub files: Vec<FileUse>,
     pub checks: Vec<TaskCheck>,
 }
@@ -35,7 +35,7 @@ pub(crate) fn read_prose(
     details: &[Range<usize>],
 ) -> ProseFields {
     let mut rows = Vec::new();
-    // Code may go on in the next line.
+    // A code span may go on in the next line, which is then joined.
     let mut open = title.to_owned();
     for line in details
         .iter()
@@ -80,7 +80,7 @@ pub(crate) fn read_row_checks(row: &str) -> Vec<TaskCheck> {
         .collect()
 }
 
-/// A file with several mentions is changed where one of them says so.
+/// Adds a file. One with several mentions counts as changed where one of them says so.
 fn add_file(files: &mut Vec<FileUse>, file: FileUse) {
     let Some(known) = files.iter_mut().find(|known| known.path == file.path) else {
         if files.len() < MAX_FINDINGS {
@@ -104,7 +104,7 @@ fn mark_short_names(files: &mut [FileUse]) {
     }
 }
 
-/// Words before a byte, from the last one back, in lower case and without signs.
+/// Words before a byte, the nearest first, in lower case and without punctuation.
 fn words_before(text: &str, byte: usize) -> impl Iterator<Item = String> {
     let before = text.get(..byte).unwrap_or_default();
     let words = before
@@ -116,14 +116,14 @@ fn words_before(text: &str, byte: usize) -> impl Iterator<Item = String> {
     })
 }
 
-/// By the first word of a task.
+/// Kind of work, by the first word of a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum TaskVerb {
     Create,
     Change,
     Delete,
     Inspect,
-    /// States a condition that may hold already.
+    /// A condition that may hold already.
     Ensure,
     Run,
     Unknown,

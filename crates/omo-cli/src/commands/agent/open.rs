@@ -1,4 +1,4 @@
-//! `omo agent open`: opens the run that the user of a session has typed a command for.
+//! `omo agent open`: opens the run for a slash command that the user of a session typed.
 
 use clap::Args;
 use omo_state::env::ProcessEnv;

@@ -1,4 +1,4 @@
-//! `Finding`: the result of a check.
+//! `Finding`: the result of one check of `omo doctor`, with its reason and its fix.
 
 use serde::Serialize;
 

@@ -1,8 +1,8 @@
-//! Words of many languages for the rules of `mention`: one line a language.
+//! Phrases of many languages for the rules of `mention`: one line a language or script, with `|` between phrases.
 //!
-//! Closed classes only: words that ask, refuse, report, request or greet.
+//! Only words that ask, refuse, report, request or greet are listed; a final `*` stands for any ending.
 
-/// Words that ask, at the beginning of a clause or next to the keyword.
+/// Words of a question, at the beginning of a clause or next to the keyword.
 pub(super) const ASKING: [&str; 18] = [
     "왜|도대체|혹시|어떻게|언제|뭐|뭔|뭘|무엇|무슨|어디|누가|얼마|얼마나|몇",
     "なぜ|なんで|何で|何故|どうして|どうやって|どう|いつ|何|なに|どこ|誰|どれ|どんな|いくら|どのくらい",
@@ -33,7 +33,7 @@ pub(super) const ASKING_END: [&str; 6] = [
     "không|chưa|gì|nào|sao|mi|mı|mu|mü|apa|ne|nedir|nasıl|berapa|kah",
 ];
 
-/// Words that ask for a deed: they make a question a polite instruction.
+/// Words that ask for a deed, and so make a question a polite instruction.
 pub(super) const REQUESTS: [&str; 15] = [
     "can you|could you|would you|will you|how about|can we|could we|shall we|please|pls|mind using|why don't you|why not",
     "줘|주세요|주십시오|주라|줄래|줄 수|주실|주시|부탁|바랍니다|바람|해라|하자|합시다|할까",
@@ -122,7 +122,7 @@ pub(super) const TALK_BEFORE: [&str; 15] = [
     "ไม่ต้องใช้|ไม่ใช้|อย่าใช้|ห้ามใช้|ไม่ต้อง|โดยไม่ใช้|อธิบาย|เกี่ยวกับ|เมื่อวานใช้|เพราะ|ของ|คำว่า|मेरा|बिना|मैंने|कल|हमारा|मेरे",
 ];
 
-/// Words behind a keyword, its particle or `mode`, that is talked about or refused.
+/// Words that show talk about a keyword or its refusal, behind the keyword, its particle or `mode`.
 pub(super) const TALK_AFTER: [&str; 8] = [
     "설명해|설명 좀|설명 부탁|설명을|설명이|설명하|소개해|소개 좀|소개 부탁|사용법|사용 법|사용방법|사용 방법|쓰는 |끄는 |끄고|끄지|끄자마자|켜는 |멈추는 |사용하는 방법|작동 방식|차이|의미|뜻|에 대해|에 대한|에대해|대해|기능|원리|\
      어떻게 써|어떻게 쓰|어떻게 사용|어떻게 동작|어떻게 작동|어떻게 켜|어떻게 돼|언제 써|언제 쓰|언제 사용|써야|써도|필요한가|필요해?|필요한지|켜진|와 랄프|발생했|쳤을|동작해|동작하|작동해|작동하|\
@@ -168,7 +168,7 @@ pub(super) const USE_AFTER: [&str; 6] = [
     "para|pour|чтобы|để|untuk|this|it|these|those|them|the|all|everything|my|our",
 ];
 
-/// Words that ask for words, not for a deed.
+/// Words that ask for an explanation, not for a deed.
 pub(super) const EXPLAINING: [&str; 3] = [
     "explain|describe|erklär|explica|explíca|expliqu|spiega|объясни|расскажи|اشرح|jelaskan|giải thích|açıkla|anlat",
     "설명|알려|가르쳐|説明|教えて|解释|解釋|说明|介绍|告诉我|คำอธิบาย|อธิบาย|समझा|बता",
@@ -197,7 +197,7 @@ pub(super) const TURKISH_REPORT_VERBS: [&str; 19] = [
     "ktu", "tti", "ldi", "rdi", "şti", "çti",
 ];
 
-/// Words that refuse what follows a few words later.
+/// Words of a refusal, whose object follows at most a few words later.
 pub(super) const REFUSING: [&str; 4] = [
     "no|nunca|sin|não|sem|nicht|kein|keine|keinen|nie|ohne|pas|jamais|sans|ne|non|mai|senza|geen|niet|nie|bez|inte|utan",
     "не|без|никогда|нельзя|لا|بدون|لم|không|đừng|chưa|jangan|tanpa|tidak|usah|bukan|hiç",
@@ -216,7 +216,7 @@ pub(super) const PAST: [&str; 2] = [
     "어제|아까|지난|방금|예전|昨日|さっき|先週|先ほど|この前|今朝|昨天|刚才|刚刚|上次|之前|前天|我昨天|我刚|我之前|เมื่อวาน|เมื่อกี้",
 ];
 
-/// Pronouns of the first person: no instruction follows such a question.
+/// Words of the first person: a next sentence that begins with one is no task.
 pub(super) const SPEAKERS: [&str; 1] = [
     "i|i'm|my|it|we|나|나는|내|내가|저|저는|제|제가|我|私|私は|俺|yo|ich|je|j'ai|eu|я|मैं|ฉัน|ผม|saya|aku|ben|tôi|أنا|mi|mein|mon",
 ];

@@ -1,4 +1,4 @@
-//! Lines of code and of settings.
+//! Recognition of pasted lines of code, and of settings with a keyword.
 
 use super::{Line, is_name, without_bullet};
 
@@ -59,7 +59,7 @@ impl Line<'_> {
             || is_statement(line)
     }
 
-    /// `mode: ulw`, `keywords: [ulw, x]`, `ulw: true`.
+    /// `true` for a setting such as `mode: ulw`, `keywords: [ulw, x]` or `ulw: true`.
     pub(super) fn is_setting_of_keyword(&self) -> bool {
         let (before, after) = (without_bullet(self.before()), self.after());
         let uncommented = after.split_once(" #").map_or(after, |(value, _)| value);
@@ -89,7 +89,7 @@ impl Line<'_> {
     }
 }
 
-/// `import ulw`, `class Ulw: pass`, `const ulw: string`.
+/// `true` for a statement such as `import ulw`, `class Ulw: pass` or `const ulw: string`.
 fn is_statement(line: &str) -> bool {
     let words: Vec<&str> = line.split_whitespace().take(4).collect();
     match words.as_slice() {

@@ -1,4 +1,4 @@
-//! Paths of a sentence.
+//! File paths in a sentence of a plan, each as changed or as only mentioned.
 
 use super::file_names::is_file_name;
 use super::{TaskVerb, file_action, read_verb, words_before};
@@ -11,6 +11,7 @@ use crate::pattern::Pattern;
 const MAX_PATH_BYTES: usize = 300;
 const MAX_ROW_BYTES: usize = 16_384;
 
+/// Words right before a file that is only mentioned.
 const MENTIONS: &[&str] = &[
     "per",
     "see",
@@ -107,13 +108,13 @@ impl PathReader<'_> {
         }
     }
 
-    /// Words of a text without code, which begins at `start`.
+    /// Reads the words of text outside of code spans; `start` is its offset in `row`.
     fn read_plain(&mut self, text: &str, start: usize) {
         let mut from = 0;
         while from < text.len() {
             let rest = text.get(from..).unwrap_or_default();
             let part = rest.get(..word_end(rest)).unwrap_or_default();
-            // A link is a text and a target.
+            // The target of a Markdown link names no further file.
             let is_link = text
                 .get(..from)
                 .is_some_and(|before| before.ends_with("]("));
@@ -129,7 +130,7 @@ impl PathReader<'_> {
     }
 }
 
-/// Remark in brackets behind a file: its content, or its tools.
+/// Beginning of a remark in brackets on the content of a file, such as `a.rs: `; paths in it do not count.
 static CONTENT: Pattern = Pattern::new(r"^[^\s()]*\.[A-Za-z]+(?::\s|\s+[-–—]\s)");
 
 fn is_content(row: &str, byte: usize) -> bool {
@@ -140,12 +141,12 @@ fn is_content(row: &str, byte: usize) -> bool {
     inside.is_some_and(|inside| !inside.contains(')') && CONTENT.is_match(inside))
 }
 
-/// Right before a file that stays as it is.
+/// Words right before a file that is to stay as it is, such as `do not touch`.
 static KEPT: Pattern = Pattern::new(
     r"(?i-u:\b(?:do not|don't|never|without)\s+(?:touch|chang|modify|edit|delet|remov)(?:e|ing)?)\s+`?$",
 );
 
-/// Names that a slash joins: `go.mod/go.sum`.
+/// File names that a slash joins, such as `go.mod/go.sum`.
 fn split_names(word: &str, is_code: bool) -> Vec<&str> {
     let names: Vec<&str> = word.split('/').collect();
     let is_joined = names.len() == 2
@@ -155,7 +156,7 @@ fn split_names(word: &str, is_code: bool) -> Vec<&str> {
     if is_joined { names } else { vec![word] }
 }
 
-/// Folder that only groups, as web frameworks name it: `/(auth)/`.
+/// Folder that only groups routes in a web framework, such as `(auth)/`.
 static GROUP_FOLDER: Pattern = Pattern::new(r"^\([A-Za-z0-9_.@-]{1,40}\)/");
 
 /// End of the first word, with any `GROUP_FOLDER` in it.
@@ -227,7 +228,7 @@ fn read_path(word: &str, is_code: bool) -> Option<String> {
     is_inside.then(|| path.to_owned())
 }
 
-/// Folders at the root of a disk. Any other path with a slash first is meant from the top of the repository.
+/// Folders at the root of a disk. Any other path with a leading slash counts from the top of the repository.
 const ROOT_FOLDERS: [&str; 12] = [
     "home",
     "Users",
@@ -259,11 +260,10 @@ fn trim_brackets(word: &str) -> &str {
     word
 }
 
-/// Path without the lines or the name behind it: `a.rs:10-20`, `a.rs#L3`, `a.py::test_it`.
+/// Path without the line numbers or the name behind it: `a.rs:10-20`, `a.rs#L3`, `a.py::test_it`.
 fn without_lines(word: &str) -> &str {
     match word.split_once([':', '#']) {
         Some((path, lines)) if is_line_list(lines) => path,
-        // A function in a file: `a.php::find()`.
         Some((path, inner)) if inner.starts_with(':') && inner.len() > 1 && path.contains('/') => {
             path
         }
@@ -278,7 +278,7 @@ fn is_line_list(lines: &str) -> bool {
             .all(|char| char.is_ascii_digit() || matches!(char, 'L' | '-' | ':' | ','))
 }
 
-/// Only looked at.
+/// `true` for a file that the sentence only refers to.
 fn is_mention(row: &str, byte: usize, verb: TaskVerb) -> bool {
     let inside = row
         .get(..byte)
@@ -297,7 +297,7 @@ fn is_mention(row: &str, byte: usize, verb: TaskVerb) -> bool {
     let mut before = words_before(row, byte)
         .filter(|word| !matches!(word.as_str(), "the" | "a" | "an" | "existing" | "file"));
     let last = before.next().unwrap_or_default();
-    // The object that is removed or exported from a file is in it.
+    // `Remove x from a.rs` and `Export x from a.rs` change the file.
     let is_inside =
         last == "from" && (verb == TaskVerb::Delete || row.trim_start().starts_with("Export"));
     is_aside

@@ -1,4 +1,4 @@
-//! State of the project, git's view of it, and `omo.toml`.
+//! Facts of a project for `omo doctor`: state folder, `git`, other loops, hook errors, and `omo.toml`.
 
 use std::path::Path;
 
@@ -63,7 +63,7 @@ pub(super) fn gather_state(root: Option<&Path>) -> (StateFolderFacts, Vec<String
     (StateFolderFacts::Open(found), armed)
 }
 
-/// Reason why the lock fails. A missing lock file is not created.
+/// Reason why the lock cannot be taken; `None` without a lock file, which is not created.
 fn lock_problem(folder: &GuardedFolder) -> Option<String> {
     folder
         .file_names(LOCK)
@@ -78,7 +78,7 @@ pub(super) fn gather_git(root: Option<&Path>, state: &StateFolderFacts) -> GitFa
     let tracked = root
         .filter(|_| is_there && in_work_tree)
         .and_then(|root| folder_status::read_folder_status(root, ".sisyphus/cc-omo"));
-    // A missing folder need not be ignored, but its files may be tracked.
+    // Without a state folder nothing has to be ignored, but files of an earlier one may be tracked.
     let tracked =
         tracked.filter(|tracked| tracked.files > 0 || matches!(state, StateFolderFacts::Open(_)));
     GitFacts {
@@ -134,7 +134,7 @@ pub(super) fn gather_repository_checks(
     if found.checks.is_empty() {
         return RepositoryChecks::Absent;
     }
-    // Looking up an approval without a key would create one.
+    // Without a key, `is_approved` would create one.
     let has_key =
         state_home.is_some_and(|home| home.join("omo").join("key").symlink_metadata().is_ok());
     if has_key && found.is_approved(state_home) {
