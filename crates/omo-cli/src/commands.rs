@@ -27,7 +27,7 @@ use omo_state::config::UserConfig;
 use omo_state::env::ProcessEnv;
 
 use crate::error::CommandError;
-use crate::task_list_files::with_not_green;
+use crate::task_list_files::with_failed_status;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
@@ -87,7 +87,7 @@ pub(crate) fn run(
         Command::Answer(options) => answer::run(env, &options),
         Command::Watch(options) => watch::run(env, config, &options),
         Command::Report(options) => report::run(env, options),
-        Command::Tasks(command) => tasks::run(env, command).map_err(with_not_green),
+        Command::Tasks(command) => tasks::run(env, command).map_err(with_failed_status),
         Command::Agent(command) => agent::run(env, command),
         Command::Worker(options) => worker::run(options),
         Command::Blocked(options) => blocked::run(env, &options),

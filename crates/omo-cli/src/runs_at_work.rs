@@ -11,13 +11,13 @@ use crate::error::CommandError;
 
 pub(crate) fn runs_at_work(
     runs: &RunStore,
-    is_meant: impl Fn(&RunState) -> bool,
+    matches_run: impl Fn(&RunState) -> bool,
 ) -> Result<Vec<(String, AtWork)>, CommandError> {
     let mut found = Vec::new();
     for ListedRun { id, state } in runs.list()? {
         let Some(state) = state
             .ok()
-            .filter(|state| is_meant(state) && state.phase == RunPhase::Executing)
+            .filter(|state| matches_run(state) && state.phase == RunPhase::Executing)
         else {
             continue;
         };

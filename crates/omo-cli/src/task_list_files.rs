@@ -21,7 +21,7 @@ use crate::project::{own_session, parse_session_id};
 
 const FAILED: ExitKind = ExitKind::NotGreen;
 
-pub(crate) fn with_not_green(failure: CommandError) -> CommandError {
+pub(crate) fn with_failed_status(failure: CommandError) -> CommandError {
     if failure.kind == ExitKind::Success {
         failure
     } else {

@@ -18,7 +18,7 @@ use crate::session::plan_run::{MAX_ARGUMENTS_BYTES, PlanRunStatus};
 use crate::session::rest::RestReason;
 use crate::session::{Interruption, PauseReason, Session, UlwActivation, UlwTrigger};
 use check_request::CheckRequest;
-use short_answer::is_to_go_on;
+use short_answer::is_go_on_task;
 use ulw_arguments::{UlwArguments, UlwOptions, UlwRefusal};
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -290,7 +290,7 @@ fn read_task<'a>(
         )),
         (None, false) => Ok(first),
         (Some(_), true) => read(options(TaskRequest::New)),
-        (Some(task), false) if is_to_go_on(task) => Ok(first),
+        (Some(task), false) if is_go_on_task(task) => Ok(first),
         (Some(_), false) if named == usual => Ok(first),
         (Some(_), false) => read(named),
     }

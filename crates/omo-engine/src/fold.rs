@@ -204,12 +204,12 @@ impl RunState {
         by: &ProofSource,
     ) -> Result<(), LedgerError> {
         let are_proved = tasks.iter().all(|id| {
-            let is_meant = self
+            let names_source = self
                 .plan
                 .task(id)
                 .is_some_and(|task| task.proved_by.as_ref() == Some(by));
             let is_unproved = self.status_of(id) == TaskStatus::Unverified;
-            is_unproved && is_meant && evidence_rules::judged_since(self, id, by)
+            is_unproved && names_source && evidence_rules::judged_since(self, id, by)
         });
         if tasks.is_empty() || !are_proved || !evidence_rules::is_green(self, by) {
             return Err(LedgerError::new(
@@ -286,7 +286,7 @@ impl RunState {
                 known.updated_at = Some(event.ts);
             }
         }
-        let void: Vec<String> = self
+        let void_proofs: Vec<String> = self
             .tasks
             .iter()
             .filter(|(id, known)| {
@@ -298,7 +298,7 @@ impl RunState {
             })
             .map(|(id, _)| id.clone())
             .collect();
-        for id in void {
+        for id in void_proofs {
             let evidence = self
                 .plan
                 .task(&id)
@@ -387,9 +387,9 @@ impl RunState {
             }
             EventKind::TaskStarted { tree, .. } => {
                 // Earlier attempts left their work in place: checks that it made green still prove the task.
-                let is_gone_over = self.plan.dialect.kind() == PlanKind::TaskList
+                let keeps_first_green = self.plan.dialect.kind() == PlanKind::TaskList
                     || self.mode == ExecutionMode::Waves;
-                begin_attempt(task, event, is_gone_over);
+                begin_attempt(task, event, keeps_first_green);
                 self.first_tree = self.first_tree.take().or_else(|| tree.clone());
                 self.invalidate_final_results();
             }
@@ -612,7 +612,7 @@ fn hold_task(task: &mut TaskState, attempt: u32, why: &str) {
     task.evidence_ids.clear();
 }
 
-fn begin_attempt(task: &mut TaskState, event: &RunEvent, is_gone_over: bool) {
+fn begin_attempt(task: &mut TaskState, event: &RunEvent, keeps_first_green: bool) {
     let EventKind::TaskStarted {
         attempt,
         ticket,
@@ -643,7 +643,7 @@ fn begin_attempt(task: &mut TaskState, event: &RunEvent, is_gone_over: bool) {
     task.checks.clear();
     (task.proved_by, task.uncommitted) = (None, None);
     task.evidence_ids.clear();
-    if *attempt == 1 || !is_gone_over {
+    if *attempt == 1 || !keeps_first_green {
         task.already_green.clone_from(already_green);
     }
     task.running = Some(begun_attempt(

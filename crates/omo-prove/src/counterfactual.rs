@@ -169,7 +169,7 @@ pub fn prove(request: &ProofRequest, watcher: &mut impl ProofWatcher) -> Result<
     let repeated = if is_claim { &[][..] } else { request.checks };
     for (check, (proof, with)) in repeated.iter().zip(checks.iter_mut().zip(&with_change)) {
         if let (true, Ok(with)) = (proof.without.is_red(), with)
-            && let Some(why) = runner.is_chance(check, with, &change, watcher)?
+            && let Some(why) = runner.find_unrepeatable(check, with, &change, watcher)?
         {
             *proof = why;
         }

@@ -112,7 +112,7 @@ impl<'a> SideRunner<'a> {
     }
 
     /// Proof that a second run has another result. It runs the sides in reverse: a state that flips would agree again.
-    pub(crate) fn is_chance(
+    pub(crate) fn find_unrepeatable(
         &mut self,
         check: &Check,
         with: &SideOutcome,

@@ -21,7 +21,7 @@ use clap::Subcommand;
 use omo_state::env::ProcessEnv;
 
 use crate::error::CommandError;
-use crate::task_list_files::with_not_green;
+use crate::task_list_files::with_failed_status;
 
 const HELP: &str = "\
 Examples:
@@ -68,9 +68,9 @@ pub(super) fn run(env: &ProcessEnv, command: AgentCommand) -> Result<(), Command
         AgentCommand::Note(options) => note::run(env, &options),
         AgentCommand::Evidence(command) => evidence::run(env, command),
         AgentCommand::Verdict(options) => verdict::run(env, &options),
-        AgentCommand::Tasks(command) => tasks::run(env, command).map_err(with_not_green),
-        AgentCommand::Task(command) => task::run(env, command).map_err(with_not_green),
-        AgentCommand::Context(command) => context::run(env, command).map_err(with_not_green),
+        AgentCommand::Tasks(command) => tasks::run(env, command).map_err(with_failed_status),
+        AgentCommand::Task(command) => task::run(env, command).map_err(with_failed_status),
+        AgentCommand::Context(command) => context::run(env, command).map_err(with_failed_status),
         AgentCommand::Workers(command) => workers::run(env, command),
         AgentCommand::Supervise(options) => supervise::run(env, &options),
         AgentCommand::Fence(options) => {

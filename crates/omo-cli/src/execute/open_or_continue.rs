@@ -94,13 +94,21 @@ pub(crate) fn open_or_continue(
     let Some(runs) = runs else {
         return is_writable.map(|()| None);
     };
-    let mut door = is_writable
+    let mut opening_lock = is_writable
         .is_ok()
         .then(|| runs.lock_opening())
         .transpose()?;
     // Another process may have opened the run meanwhile, and written its files.
     let known = find_run(context, &runs, &whole.source.path)?;
-    if continue_known_run(context, &runs, known, whole, request, mode, &mut door)? {
+    if continue_known_run(
+        context,
+        &runs,
+        known,
+        whole,
+        request,
+        mode,
+        &mut opening_lock,
+    )? {
         return Ok(None);
     }
     is_writable?;
@@ -114,7 +122,7 @@ fn continue_known_run(
     plan: &Plan,
     request: &ExecuteRequest,
     mode: ExecutionMode,
-    door: &mut Option<ExclusiveGuard>,
+    opening_lock: &mut Option<ExclusiveGuard>,
 ) -> Result<bool, CommandError> {
     let shows_complete = request.command == ExecuteCommand::Execute;
     let query = RunQuery {
@@ -134,7 +142,7 @@ fn continue_known_run(
         RunPhase::Executing => context.reap_dead_supervisor(runs.get(&id)?, state)?,
         RunPhase::Ended { .. } | RunPhase::Cancelled { .. } => (runs.get(&id)?, state),
     };
-    *door = None;
+    *opening_lock = None;
     continue_run(
         context,
         &run,

@@ -47,7 +47,7 @@ pub fn asks_to_go_on(word: &str) -> bool {
 }
 
 /// `true` for a task such as `go on`, with the keyword before it or without.
-pub fn is_to_go_on(task: &str) -> bool {
+pub fn is_go_on_task(task: &str) -> bool {
     let behind = task
         .trim()
         .split_once(char::is_whitespace)

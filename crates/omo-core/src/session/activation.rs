@@ -5,7 +5,7 @@ use super::{ClaimVerification, LastSeen, Session, StopContinuation, UlwRun, UlwT
 use crate::check::counterfactual::ProveMode;
 use crate::check::session_check::{self, Check, CheckOrigin};
 use crate::limits::RunLimits;
-use crate::prompt::short_answer::is_to_go_on;
+use crate::prompt::short_answer::is_go_on_task;
 use crate::timestamp::Timestamp;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,7 +28,7 @@ impl Session {
         let names_task = activation
             .task
             .as_deref()
-            .is_some_and(|task| !is_to_go_on(task));
+            .is_some_and(|task| !is_go_on_task(task));
         let is_replaced = activation.begins_anew || self.stop_continuation.ended_task && names_task;
         self.continues_task() && !is_replaced
     }

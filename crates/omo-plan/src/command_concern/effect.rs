@@ -35,7 +35,7 @@ impl Effect {
     }
 
     /// `true` for an effect that no check may have.
-    pub(crate) fn spoils(self) -> bool {
+    pub(crate) fn rules_out_check(self) -> bool {
         matches!(self, Self::Installs | Self::NeverEnds | Self::Changes)
     }
 }

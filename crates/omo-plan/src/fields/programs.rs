@@ -30,11 +30,14 @@ pub(crate) fn proves_something(command: &str) -> bool {
 /// `true` for a command that prepares, runs or changes something, or never ends.
 pub(crate) fn does_more_than_look(command: &str) -> bool {
     let effects = effects(command);
-    let spoils = effects.iter().flatten().any(|effect| effect.spoils());
+    let rules_out_check = effects
+        .iter()
+        .flatten()
+        .any(|effect| effect.rules_out_check());
     let judges = effects
         .iter()
         .any(|effect| effect.is_none_or(|effect| effect > Effect::Installs));
-    spoils || !effects.is_empty() && !judges
+    rules_out_check || !effects.is_empty() && !judges
 }
 
 pub(crate) fn never_ends(command: &str) -> bool {

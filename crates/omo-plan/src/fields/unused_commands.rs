@@ -33,17 +33,17 @@ pub(crate) fn unused_commands(text: &str) -> Vec<(String, CommandConcern)> {
             continue;
         }
         let mut rest = row;
-        let mut before = Said::Nothing;
+        let mut before = Mention::Nothing;
         while let Some((words, code)) = rest.find('`').and_then(|at| rest.split_at_checked(at)) {
             let Some((command, behind)) = split_code_span(code) else {
                 break;
             };
             before = match before {
-                _ if NEGATES.is_match(words) => Said::Nothing,
-                _ if RUN.is_match(words) => Said::Run,
-                _ if VERIFY.is_match(words) => Said::Verify,
+                _ if NEGATES.is_match(words) => Mention::Nothing,
+                _ if RUN.is_match(words) => Mention::Run,
+                _ if VERIFY.is_match(words) => Mention::Verify,
                 known if JOINS.is_match(words) => known,
-                _ => Said::Nothing,
+                _ => Mention::Nothing,
             };
             // No author takes a commit for a check.
             let concern = command_concern(command.trim(), before).filter(|_| !is_commit(command));
@@ -56,20 +56,20 @@ pub(crate) fn unused_commands(text: &str) -> Vec<(String, CommandConcern)> {
 
 /// Instruction of a sentence about the code in its backticks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Said {
+enum Mention {
     Nothing,
     Verify,
     Run,
 }
 
 /// Concern about a command; `None` for code that may be a check, or is no command.
-fn command_concern(command: &str, said: Said) -> Option<CommandConcern> {
+fn command_concern(command: &str, said: Mention) -> Option<CommandConcern> {
     let is_known = names_program(command);
     match said {
-        Said::Nothing => None,
+        Mention::Nothing => None,
         // A single word behind `Verify` may be the subject, and no command.
-        Said::Verify if !is_known || !command.contains(char::is_whitespace) => None,
-        Said::Verify | Said::Run => {
+        Mention::Verify if !is_known || !command.contains(char::is_whitespace) => None,
+        Mention::Verify | Mention::Run => {
             let concern = unused_concern(command);
             let is_unknown = !is_known && !begins_as_script(command) && PROGRAM.is_match(command);
             concern.or(is_unknown.then_some(CommandConcern::UnknownProgram))

@@ -41,7 +41,7 @@ pub fn is_scheduled_prompt(
         .any(|folder| is_listed(prompt, &folder.join(LIST), now))
         || transcript
             .and_then(Path::parent)
-            .is_some_and(|folder| is_called_for(prompt, folder))
+            .is_some_and(|folder| is_in_transcripts(prompt, folder))
 }
 
 /// `true` for a listed prompt, or a list that just changed: a one-time prompt has left it.
@@ -79,7 +79,7 @@ fn has_prompt(value: &Value, prompt: &str) -> bool {
 }
 
 /// `true` for a prompt that a tool call scheduled, or that the client queued when it was due.
-fn is_called_for(prompt: &str, folder: &Path) -> bool {
+fn is_in_transcripts(prompt: &str, folder: &Path) -> bool {
     let mut files = Vec::new();
     find_transcripts(folder, MAX_DEPTH, &mut files);
     files.sort_unstable_by(|one, other| other.cmp(one));
@@ -97,7 +97,7 @@ fn is_called_for(prompt: &str, folder: &Path) -> bool {
 
 #[derive(Default)]
 struct ScheduleSigns {
-    is_called_for: bool,
+    is_in_transcripts: bool,
     queued: Vec<Timestamp>,
     fires: Vec<Timestamp>,
 }
@@ -109,7 +109,7 @@ impl ScheduleSigns {
         *remaining -= read;
         let mut signs = Self::default();
         each_line(path, length - read, &[word, FIRE.as_bytes()], |line| {
-            signs.is_called_for |= line.calls_with(prompt);
+            signs.is_in_transcripts |= line.calls_with(prompt);
             signs.queued.extend(
                 line.queues(prompt)
                     .filter(|_| signs.queued.len() < MAX_TIMES),
@@ -122,7 +122,7 @@ impl ScheduleSigns {
     }
 
     fn hold(&self) -> bool {
-        self.is_called_for
+        self.is_in_transcripts
             || self.queued.iter().any(|queued| {
                 self.fires
                     .iter()

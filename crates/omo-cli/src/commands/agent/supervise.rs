@@ -59,14 +59,15 @@ pub(crate) fn run(env: &ProcessEnv, options: &SuperviseOptions) -> Result<(), Co
         ..Default::default()
     };
     engine.require_approval(&state)?;
-    let means = LaunchConfig {
+    let launch_config = LaunchConfig {
         client: client_for_run(&state, &context.root)?,
         own_program: std::env::current_exe().context("the file of this program cannot be found")?,
         variables: env::variables(),
         temp: std::env::temp_dir(),
         worker_mb: config::load(env.config_file.as_deref()).worker_mb(),
     };
-    let driven = ParallelDriver::new(&engine, Some(means)).and_then(|mut driver| driver.drive());
+    let driven =
+        ParallelDriver::new(&engine, Some(launch_config)).and_then(|mut driver| driver.drive());
     let state = pr::open_ordered(&context, &run, run.state()?);
     context.note_in_session(&run, &state.holder, &state);
     let mut log = anstream::stderr().lock();

@@ -96,7 +96,7 @@ fn named_in_parts<'a>(parts: &[&'a str]) -> Vec<Reference<'a>> {
             let goes_on = (place > 0 && !found.is_empty())
                 .then(|| behind_joint(affirmed))
                 .flatten();
-            if let Some(rest) = goes_on.filter(|rest| split_number(rest).is_some()) {
+            if let Some(rest) = goes_on.filter(|rest| split_id(rest).is_some()) {
                 read_reference_list(rest, &mut found);
             }
             find_named(affirmed, place == 0, &mut found);
@@ -164,13 +164,13 @@ fn split_denied(text: &str) -> Vec<&str> {
 /// Reads the numbers at the start; returns the rest.
 fn read_reference_list<'a>(text: &'a str, found: &mut Vec<Reference<'a>>) -> &'a str {
     let mut rest = text;
-    let mut next = split_number(text);
+    let mut next = split_id(text);
     while let Some((one, is_more, behind)) = next {
         rest = behind;
         let end = if is_more {
             None
         } else {
-            TO.behind(behind).and_then(split_number)
+            TO.behind(behind).and_then(split_id)
         };
         match end.filter(|(_, is_more, _)| !is_more) {
             Some((other, _, behind)) => {
@@ -182,7 +182,7 @@ fn read_reference_list<'a>(text: &'a str, found: &mut Vec<Reference<'a>>) -> &'a
             }
             None => found.push(Reference::One(one)),
         }
-        next = behind_joint(rest).and_then(split_number);
+        next = behind_joint(rest).and_then(split_id);
     }
     rest
 }
@@ -192,7 +192,7 @@ fn parse_task_number(number: &str) -> u64 {
 }
 
 /// Id at the start, `true` for an id that is more than a number (`2.1`, `3a`), and the rest.
-fn split_number(text: &str) -> Option<(&str, bool, &str)> {
+fn split_id(text: &str) -> Option<(&str, bool, &str)> {
     let ([id, more, letter], rest) = NUMBER.read(text)?;
     let is_whole = !rest.starts_with(char::is_alphanumeric);
     let is_more = !(more.is_empty() && letter.is_empty());

@@ -9,13 +9,14 @@ use crate::pattern::Pattern;
 
 const MAX_ROW_BYTES: usize = 16_384;
 
-static PROVES: Pattern = Pattern::new(
+static PROVING_WORD: Pattern = Pattern::new(
     r"(?i-u:\b(?:test|tests|pytest|vitest|jest|lint|eslint|ruff|mypy|pyright|basedpyright|tsc|typecheck|type-check|types|check|checks|build|compile|validate|verify|quality|clippy|fmt|vet|e2e|ci|coverage|spec|rspec|phpunit|phpstan|playwright|cypress|analyze|golangci-lint|rubocop|tox|nox|pre-commit|prettier|biome|svelte-check|vue-tsc|ctest|assemble|xcodebuild|black|flake8|pylint)\b|\b(?:check|test|lint|verify|validate)_|test:|lint:|check:|:test|:check|:lint|--check|--noEmit)",
 );
 static VERIFIES: Pattern = Pattern::new(
     r"(?i-u:\b(?:run|runs|running|verify|verified|verifying|validate|validated|validating|ensure|check|confirm|execute|test|tests|pass|passes|passing|succeeds?|lint|linting|build|builds|compiles?|typecheck|quality|gate|clean|green)\b)|実行|確認|検証|チェック|テスト|运行|验证|检查|测试|통과|실행|확인|自检|自測|[Cc]hạy|[Kk]iểm tra|(?i-u:ejecut|verific|comprob|rodar)|[Ee]xécut|[Vv]érifi|[Aa]usführen|[Pp]rüfen|[Зз]апуст|[Пп]ровер",
 );
-static LEADS: Pattern = Pattern::new(r"(?:\(|(?i-u:\b(?:with|via|using|run|execute)\s+)|:\s+)");
+static COMMAND_LEAD: Pattern =
+    Pattern::new(r"(?:\(|(?i-u:\b(?:with|via|using|run|execute)\s+)|:\s+)");
 
 static JOINT: Pattern = Pattern::new(r"^\s*[,&+、，]?\s*(?:and|then)?\s*$");
 
@@ -107,13 +108,14 @@ fn is_check(code: &str, row: &str, byte: usize, behind: &str, verb: TaskVerb) ->
         .is_some_and(|word| matches!(word.as_str(), "runs" | "add" | "script" | "define"));
     match verb {
         TaskVerb::Run | TaskVerb::Inspect | TaskVerb::Ensure => {
-            !is_made && (PROVES.is_match(code) || is_run || is_with(&near))
+            !is_made && (PROVING_WORD.is_match(code) || is_run || is_with(&near))
         }
         TaskVerb::Create | TaskVerb::Change | TaskVerb::Delete => {
-            !is_made && PROVES.is_match(code) && (is_run || is_passed)
+            !is_made && PROVING_WORD.is_match(code) && (is_run || is_passed)
         }
         TaskVerb::Unknown => {
-            !is_made && (PROVES.is_match(code) || near.first().is_some_and(|word| word == "run"))
+            !is_made
+                && (PROVING_WORD.is_match(code) || near.first().is_some_and(|word| word == "run"))
         }
     }
 }
@@ -148,7 +150,7 @@ fn begins_with_program(code: &str) -> bool {
 fn read_plain_command(row: &str) -> Option<String> {
     let mut rest = row;
     let mut found: Option<(u8, &str)> = None;
-    while let Some((before, behind)) = LEADS.around(rest) {
+    while let Some((before, behind)) = COMMAND_LEAD.around(rest) {
         let lead = rest
             .get(before.len()..rest.len() - behind.len())
             .unwrap_or_default()
@@ -175,7 +177,7 @@ fn read_plain_command(row: &str) -> Option<String> {
         if is_several
             && is_better
             && is_command(command)
-            && PROVES.is_match(command)
+            && PROVING_WORD.is_match(command)
             && !is_sentence(command)
         {
             found = Some((rank, command));
