@@ -66,7 +66,7 @@ fn a_prompt_adds_the_command_that_was_found() {
             );
             ensure!(s.traced("ran") == 0, "it was run unasked");
             let said = s.asks("/omo:check add --name a/b")?;
-            ensure!(said.contains("`a/b` is no name"), "{said}");
+            ensure!(said.contains("`a/b` is not a name"), "{said}");
             Ok(())
         }),
         ("nothing is found", |s| {

@@ -268,7 +268,7 @@ fn verify_runs_nothing_that_its_user_did_not_agree_to() {
                 .configure("[[check]]\nname = \"a b\"\nrun = \"true\"\n")?;
             let (status, _, err) = verify(s, &[])?;
             ensure!(
-                status == 5 && err.contains("config.toml:1: [[check]]: `a b` is no name"),
+                status == 5 && err.contains("config.toml:1: [[check]]: `a b` is not a name"),
                 "{err}"
             );
             Ok(())
