@@ -96,17 +96,26 @@ fn render(section: &Section, shared: &[String]) -> String {
         .collect();
     if !names.is_empty() {
         let names = names.join(", ");
-        parts.push(format!(
-            "Of [several commands](#options-of-several-commands): {names}"
-        ));
+        parts.push(format!("[Shared](#options-of-several-commands): {names}"));
     }
     let below = section
         .command
         .get_after_help()
         .map(ToString::to_string)
         .unwrap_or_default();
-    parts.extend(blocks(&below));
+    parts.extend(blocks(&below, |line| is_own_example(line, section)));
     parts.join("\n\n")
+}
+
+/// An example that says more than the heading, and that no section below has.
+fn is_own_example(line: &str, section: &Section) -> bool {
+    let is_of_below = section.command.get_subcommands().any(|below| {
+        let name = format!("{} {}", section.name, below.get_name());
+        line.split_whitespace()
+            .take(name.split(' ').count())
+            .eq(name.split(' '))
+    });
+    line != section.name && !is_of_below
 }
 
 fn is_listed(argument: &Arg) -> bool {
@@ -153,19 +162,20 @@ fn item(argument: &Arg) -> String {
     format!("- {short}`{argument}`: {help}")
 }
 
-/// Examples as a block, and each paragraph behind them as one line.
-fn blocks(below: &str) -> Vec<String> {
+/// Shown examples as a block, and each paragraph behind them as one line.
+fn blocks(below: &str, is_shown: impl Fn(&str) -> bool) -> Vec<String> {
     let paragraphs = below
         .trim_end()
         .split("\n\n")
         .filter(|paragraph| !paragraph.is_empty());
     paragraphs
-        .map(|paragraph| match paragraph.split_once('\n') {
+        .filter_map(|paragraph| match paragraph.split_once('\n') {
             Some((heading, lines)) if heading.starts_with("Example") => {
-                let lines: Vec<&str> = lines.lines().map(str::trim).collect();
-                format!("```text\n{}\n```", lines.join("\n"))
+                let lines = lines.lines().map(str::trim);
+                let lines: Vec<&str> = lines.filter(|line| is_shown(line)).collect();
+                (!lines.is_empty()).then(|| format!("```text\n{}\n```", lines.join("\n")))
             }
-            _ => escape(&paragraph.lines().collect::<Vec<_>>().join(" ")),
+            _ => Some(escape(&paragraph.lines().collect::<Vec<_>>().join(" "))),
         })
         .collect()
 }
@@ -233,10 +243,18 @@ mod tests {
     }
 
     #[test]
+    fn an_example_stands_with_its_own_command() {
+        let page = commands();
+        assert_eq!(page.matches("\nomo plan show docs/plan.md\n").count(), 1);
+        assert!(!page.contains("\nomo run list\n"), "{page}");
+        assert!(page.contains("\nomo log  "), "{page}");
+    }
+
+    #[test]
     fn examples_keep_their_lines_and_notes_are_one() {
         let below = "Examples:\n  omo log    all\n  omo why\n\nA note\nof two lines.\n";
         assert_eq!(
-            blocks(below),
+            blocks(below, |_| true),
             [
                 "```text\nomo log    all\nomo why\n```",
                 "A note of two lines."

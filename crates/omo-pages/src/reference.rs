@@ -7,7 +7,7 @@ use anyhow::{Context, Result};
 use omo_core::events::EVENTS;
 use omo_core::limits::LIMITS;
 
-/// Every slash command, from the front matter of its file.
+/// Every slash command, from the front matter of its file. The client shows its arguments.
 pub(crate) fn slash_commands(folder: &Path) -> Result<String> {
     let mut rows = Vec::new();
     for entry in fs::read_dir(folder).with_context(|| format!("read {}", folder.display()))? {
@@ -17,16 +17,9 @@ pub(crate) fn slash_commands(folder: &Path) -> Result<String> {
             .file_stem()
             .and_then(|name| name.to_str())
             .context("a command without a name")?;
-        let field = |field: &str| front_matter(&text, field);
-        let arguments = field("argument-hint").unwrap_or_default();
-        let typed = format!("/omo:{name} {arguments}");
-        let description =
-            field("description").with_context(|| format!("{name} has no description"))?;
-        rows.push(format!(
-            "| {} | {} |",
-            inline_code(typed.trim_end()),
-            cell(&description)
-        ));
+        let description = front_matter(&text, "description")
+            .with_context(|| format!("{name} has no description"))?;
+        rows.push(format!("| `/omo:{name}` | {} |", cell(&description)));
     }
     rows.sort();
     Ok(table("you type | what it does", &rows))
@@ -52,15 +45,10 @@ pub(crate) fn exit_statuses() -> String {
     table("exit status | kind | meaning", &rows)
 }
 
+/// Meanings of the limits; the settings above have their defaults and ranges.
 pub(crate) fn limits() -> String {
-    let rows = LIMITS.map(|row| {
-        let (default, allowed) = (row.default_value(), row.range_text());
-        format!(
-            "| `limits.{}` | {default} | {allowed} | {} |",
-            row.name, row.meaning
-        )
-    });
-    table("setting | default | allowed | meaning", &rows)
+    let rows = LIMITS.map(|row| format!("| `{}` | {} |", row.name, row.meaning));
+    table("limit | meaning", &rows)
 }
 
 /// Hooks of the client, with their time limits.
@@ -87,10 +75,6 @@ pub(crate) fn table(heading: &str, rows: &[String]) -> String {
 /// Text for a cell, with `|` escaped.
 fn cell(text: &str) -> String {
     text.replace('|', "\\|")
-}
-
-fn inline_code(text: &str) -> String {
-    format!("`{}`", cell(text))
 }
 
 #[cfg(test)]

@@ -1,17 +1,13 @@
-//! The life of a run as a diagram, and as a table with the reason of each arrow.
+//! The life of a run as a diagram.
 
 mod played_runs;
 
-use std::collections::BTreeSet;
-
 use played_runs::{RunArrows, RunStateName, START, arrows};
-
-use crate::reference;
 
 const HOLDING: [RunStateName; 3] = ["working", "checks", "review"];
 
-/// The diagram in Mermaid's notation, and reasons of its arrows. An arrow that leaves a state of a run that holds its
-/// session, or comes back to one, is drawn once for all of them.
+/// The diagram in Mermaid's notation. An arrow that leaves a state of a run that holds its session, or comes back to
+/// one, is drawn once for all of them.
 pub(crate) fn diagram() -> String {
     let arrows = merge_holding_states(&arrows());
     let is_inside =
@@ -26,20 +22,12 @@ pub(crate) fn diagram() -> String {
     };
     let inside: Vec<String> = drawn(true).map(|line| format!("    {line}")).collect();
     let outside: Vec<String> = drawn(false).collect();
-    let rows: Vec<String> = arrows.iter().map(diagram_row).collect();
     format!(
         "```mermaid\nstateDiagram-v2\n    direction LR\n    {START} --> held\n    state held {{\n        direction LR\n        \
-         {START} --> working\n{}    }}\n{}```\n\n{}",
+         {START} --> working\n{}    }}\n{}```\n",
         inside.concat(),
-        outside.concat(),
-        reference::table("from | to | when", &rows)
+        outside.concat()
     )
-}
-
-fn diagram_row(((from, to), why): (&(RunStateName, RunStateName), &BTreeSet<String>)) -> String {
-    let from = if *from == START { "" } else { from };
-    let why: Vec<&str> = why.iter().map(String::as_str).collect();
-    format!("| {from} | {to} | {} |", why.join("; "))
 }
 
 fn merge_holding_states(arrows: &RunArrows) -> RunArrows {
@@ -58,6 +46,8 @@ fn merge_holding_states(arrows: &RunArrows) -> RunArrows {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use omo_core::session::VerdictKind;
     use omo_core::stop::StopRow;
 

@@ -14,12 +14,12 @@ fn look(steps: &Steps, line: &str, status: i32) -> anyhow::Result<String> {
     Ok(said.out)
 }
 
-/// The plan that docs/plan-reference.md shows.
+/// The plan that docs/formats/steps.md shows.
 fn documented() -> String {
-    let text = include_str!("../../../docs/plan-reference.md");
-    text.split("````")
+    let text = include_str!("../../../docs/formats/steps.md");
+    text.split("```")
         .nth(1)
-        .and_then(|part| part.strip_prefix("markdown\n"))
+        .and_then(|part| part.strip_prefix("md\n"))
         .unwrap_or_default()
         .to_owned()
 }
