@@ -19,7 +19,8 @@ pub(crate) fn slash_commands(folder: &Path) -> Result<String> {
             .context("a command without a name")?;
         let description = front_matter(&text, "description")
             .with_context(|| format!("{name} has no description"))?;
-        rows.push(format!("| `/omo:{name}` | {} |", cell(&description)));
+        let typed = format!("/omo:{name}");
+        rows.push(format!("| `{typed}` | {} |", cell(&description)));
     }
     rows.sort();
     Ok(table("you type | what it does", &rows))
