@@ -302,6 +302,10 @@ fn read_command<'a>(
     options: impl Fn(TaskRequest) -> UlwOptions,
 ) -> PromptIntent<'a> {
     let reason = Some(arguments.trim()).filter(|text| !text.is_empty());
+    // The client left the command in its input line, and its user typed on.
+    if let ("status" | "why", Some(words)) = (name, reason.and_then(read_plain_stop)) {
+        return PromptIntent::Pause(words);
+    }
     match name {
         "ulw" if matches!(reason, Some("off" | "stop")) => PromptIntent::Stop {
             reason: None,

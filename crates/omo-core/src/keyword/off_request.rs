@@ -97,7 +97,9 @@ fn turns_off(left: &[&str], right: &[&str]) -> bool {
         .filter(|word| !is_polite(word) && !is_noun(word))
         .collect();
     match (left.as_slice(), right.as_slice()) {
-        ([], [verb]) => is_off_word(verb) || is_stop_verb(verb) || is_off_ending(verb),
+        ([], [verb, stops @ ..]) if stops.iter().all(|stop| is_stop_verb(stop)) => {
+            is_off_word(verb) || is_stop_verb(verb) || is_off_ending(verb)
+        }
         ([], ["을" | "를" | "を" | "模式", verb]) => is_off_ending(verb),
         ([], ["turn" | "switch" | "shut", "off" | "down"])
         | (["turn" | "switch" | "shut"], ["off" | "down"])

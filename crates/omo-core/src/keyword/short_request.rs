@@ -1,6 +1,7 @@
 //! Prompts of the keyword and at most one more word: `ulw`, `ulw?`, `ulw status`.
 
 use super::Keywords;
+use super::plain_stop::read_plain_stop;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ShortRequest {
@@ -68,8 +69,9 @@ const ANSWERED: [(&str, &[&str]); 4] = [
 pub(crate) fn behind_answered_prompt<'a>(text: &'a str, keywords: &Keywords) -> Option<&'a str> {
     let rest = text_behind_keyword(text.trim_start(), keywords)?;
     if let Some(typed) = rest.strip_prefix(['?', '？', '؟']) {
-        return (!typed.is_empty() && !typed.starts_with([' ', '\n', '?', '？', '؟']))
-            .then_some(typed);
+        return (is_plain_stop(typed)
+            || !typed.is_empty() && !typed.starts_with([' ', '\n', '?', '？', '؟']))
+        .then_some(typed);
     }
     let word = rest.strip_prefix(' ')?;
     let (answered, typed) = ANSWERED
@@ -79,7 +81,13 @@ pub(crate) fn behind_answered_prompt<'a>(text: &'a str, keywords: &Keywords) -> 
     let is_longer_word = ANSWERED.iter().any(|(word, endings)| {
         word == answered && endings.iter().any(|ending| typed.starts_with(ending))
     });
-    (goes_on && !is_longer_word).then_some(typed)
+    let is_shown = matches!(*answered, "status" | "help");
+    (is_shown && is_plain_stop(typed) || goes_on && !is_longer_word).then_some(typed)
+}
+
+/// Such a text is no task, also behind a blank.
+fn is_plain_stop(typed: &str) -> bool {
+    typed.starts_with(char::is_whitespace) && read_plain_stop(typed).is_some()
 }
 
 /// The word behind the keyword, or behind `/omo:ulw`.
@@ -154,6 +162,10 @@ mod tests {
             ("ulw helpers: fix them", None),
             ("ulw offyes", Some("yes")),
             ("ulw statusfix the tests", Some("fix the tests")),
+            ("ulw? stop", Some(" stop")),
+            ("ulw status\nno, stop", Some("\nno, stop")),
+            ("ulw off and wait", None),
+            ("ulw status stop the server", None),
             ("turn off/omo:status", None),
             ("ulw/omo:status", None),
         ] {
