@@ -46,6 +46,12 @@ fn the_last_decision_is_explained_without_a_model() {
                 "{said}"
             );
             ensure!(in_terminal(s)?.trim_end() == said, "{said}");
+            s.prompt("stop")?;
+            let said = s.asks("/omo:why")?;
+            ensure!(
+                said.contains("at your prompt: the run waits for you"),
+                "{said}"
+            );
             s.asks("ulw off")?;
             let said = s.asks("/omo:why")?;
             ensure!(

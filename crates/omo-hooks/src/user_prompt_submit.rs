@@ -300,14 +300,7 @@ fn apply_decision(
             return Ok(note.map(HookAnswer::Context));
         }
         PromptDecision::TellPaused(reason) => {
-            context.update_armed(|session| {
-                if let Some(interruption) = prompt.tail.interrupted {
-                    session.note_interruption(interruption, context.env.now);
-                }
-                session.tell_paused(*reason, context.env.now);
-                session.transcript.offset = prompt.tail.next_offset;
-                leave_checks(session);
-            })?;
+            write_pause(prompt, decision, *reason)?;
             let plan = prompt
                 .session
                 .and_then(|session| context.own_plan_run(session));
@@ -418,6 +411,33 @@ fn stop_run(
             model: Some(messages::run_stopped_context()),
         }
     }
+}
+
+fn write_pause(
+    prompt: &PromptContext,
+    decision: &PromptDecision,
+    reason: PauseReason,
+) -> Result<(), HookError> {
+    let context = prompt.context;
+    let now = context.env.now;
+    let Some(place) = context.session_entry()? else {
+        return Ok(());
+    };
+    let paused = place.update_armed(|session| {
+        if let Some(interruption) = prompt.tail.interrupted {
+            session.note_interruption(interruption, now);
+        }
+        session.tell_paused(reason, now);
+        session.transcript.offset = prompt.tail.next_offset;
+        leave_checks(session);
+        session.clone()
+    })?;
+    if let Some((session, lock)) = paused
+        && let Some(entry) = log_entry::prompt_entry(place.id().as_str(), &session, decision, now)
+    {
+        place.log(&lock, &entry);
+    }
+    Ok(())
 }
 
 fn write_stop(
