@@ -194,6 +194,16 @@ fn an_open_run_is_what_is_left_to_do() {
                     "the command forgot it"
                 );
                 s.blocks(&json!({}))?;
+                set(s, waits())?;
+                for stop in ["no", "ulw off", "stop", "no, stop. do not continue."] {
+                    s.prompt("why that?")?;
+                    ensure!(s.field("/run/promptAt")?.is_string(), "before {stop}");
+                    s.prompt(stop)?;
+                    ensure!(
+                        s.field("/run/promptAt")?.is_null(),
+                        "the model may answer behind {stop}"
+                    );
+                }
                 Ok(())
             },
         ),

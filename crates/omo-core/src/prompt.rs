@@ -145,6 +145,11 @@ impl PromptIntent<'_> {
         }
     }
 
+    /// `true` for a person's prompt that takes back what they said to a plan.
+    pub fn withdraws_answer(&self) -> bool {
+        matches!(self, Self::Pause(_) | Self::Stop { whole: true, .. })
+    }
+
     /// `true` for a person's prompt that the model reads, and that a plan may have waited for.
     pub fn is_answer_from_person(&self) -> bool {
         match self {
@@ -230,14 +235,15 @@ fn read_words<'a>(
         PromptReading::Nothing if ulw_arguments::mentions_option(event.prompt) => {
             read_between_options(event.prompt, keywords, options)
         }
-        PromptReading::Nothing if !event.has_run => PromptIntent::Nothing,
         // Messages name `ulw off` and `ulw`, also where other keywords are configured.
         PromptReading::Nothing => match keyword::read_prompt(event.prompt, &Keywords::default()) {
-            PromptReading::Off { whole } => PromptIntent::Stop {
+            PromptReading::Off { whole } if event.has_run => PromptIntent::Stop {
                 reason: None,
                 whole,
             },
-            PromptReading::Short(request) => read_short(request, UlwTrigger::Keyword, options),
+            PromptReading::Short(request) if event.has_run => {
+                read_short(request, UlwTrigger::Keyword, options)
+            }
             _ => {
                 let typed = behind_answered_prompt(event.prompt, keywords).unwrap_or(event.prompt);
                 read_plain_stop(typed).map_or(PromptIntent::Nothing, PromptIntent::Pause)

@@ -30,7 +30,7 @@ pub enum PromptApproval {
 }
 
 pub fn is_awaited(intent: &PromptIntent, session: Option<&Session>) -> bool {
-    intent.is_answer_from_person()
+    (intent.is_answer_from_person() || intent.withdraws_answer())
         && session
             .and_then(|session| session.plan_run.as_ref())
             .is_some_and(PlanRun::can_resume)
@@ -49,8 +49,9 @@ pub(crate) fn keep_typed(context: &HookContext, intent: &PromptIntent) {
 
 pub(crate) fn note_person(context: &HookContext, intent: &PromptIntent, session: Option<&Session>) {
     if is_awaited(intent, session) {
-        let (home, now) = (context.env.state_home.as_deref(), context.env.now);
-        change_entry(context, |session, id| note_prompt(session, id, home, now));
+        let home = context.env.state_home.as_deref();
+        let at = (!intent.withdraws_answer()).then_some(context.env.now);
+        change_entry(context, |session, id| note_prompt(session, id, home, at));
     }
 }
 

@@ -100,11 +100,12 @@ pub fn authentic_run<'a>(
         .then_some(run)
 }
 
+/// With `None`, the model speaks for its user only after their next prompt.
 pub fn note_prompt(
     session: &mut Session,
     id: &SessionId,
     state_home: Option<&Path>,
-    now: Timestamp,
+    prompt_at: Option<Timestamp>,
 ) -> EntryChange {
     let Some(run) = authentic_run(session, id, state_home).filter(|run| run.can_resume()) else {
         return EntryChange::Keep;
@@ -116,7 +117,7 @@ pub fn note_prompt(
         &key,
         id,
         PlanRun {
-            prompt_at: Some(now),
+            prompt_at,
             ..run.clone()
         },
     ));
@@ -251,8 +252,8 @@ mod tests {
         }
 
         fn note(&self, millis: i64) {
-            let now = Timestamp::from_millis(millis);
-            self.change(|session| note_prompt(session, &self.id, Some(self.temp.path()), now));
+            let at = Some(Timestamp::from_millis(millis));
+            self.change(|session| note_prompt(session, &self.id, Some(self.temp.path()), at));
         }
     }
 
