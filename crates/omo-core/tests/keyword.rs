@@ -520,6 +520,7 @@ fn letting_go_is_a_clause_of_its_own() {
         ("stop ulw", true),
         ("please stop ulw.", true),
         ("ulw off, please!", true),
+        ("ulw off stop", true),
         ("turn off ulw", true),
         ("turn ulw off", true),
         ("switch off ultrawork mode", true),

@@ -360,11 +360,6 @@ fn turning_off() -> Vec<(&'static str, Given, &'static str)> {
             "stop whole=true -",
         ),
         (
-            "off, with a stop behind it",
-            Given::of("ulw off stop", Some(ended())),
-            "stop whole=true -",
-        ),
-        (
             "while paused",
             Given::of("ulw off", Some(paused(PauseReason::ApiError, false))),
             "stop whole=true -",
@@ -543,19 +538,9 @@ fn left_alone() -> Vec<(&'static str, Given, &'static str)> {
             "tell paused Asked",
         ),
         (
-            "and behind another one",
-            Given::of("ulw status stop doing that", Some(armed())),
-            "tell paused Asked",
-        ),
-        (
             "and behind a command that shows something",
             Given::of("/omo:status stop", Some(armed())),
             "tell paused Asked",
-        ),
-        (
-            "where no run is on, it begins none",
-            Given::of("ulw status stop", Some(ended())),
-            "silent",
         ),
         (
             "the command alone with a task",
