@@ -1,6 +1,6 @@
 //! The tasks that another round over a session does again, and the reason for each.
 
-use omo_core::check::task_check::TaskCheckVerdict;
+use omo_core::check::task_check::{TaskCheckOutcome, TaskCheckVerdict};
 use omo_core::text::sanitize;
 use omo_plan::dialects::PlanKind;
 use omo_plan::model::{OnTaskFail, Plan, Task};
@@ -115,23 +115,29 @@ fn reopens_failed(mode: ExecutionMode) -> bool {
 
 /// Red checks of the whole by position, each with its outcome. One that could not be run says nothing about the tasks.
 fn red_checks(state: &RunState) -> Vec<(usize, String)> {
-    let red = state.final_checks.iter().filter(|(_, outcome)| {
-        !matches!(
-            outcome.verdict,
-            TaskCheckVerdict::Green | TaskCheckVerdict::Environment { .. }
-        )
-    });
-    red.map(|(place, outcome)| {
-        let command = state
-            .plan
-            .final_checks
-            .get(*place)
-            .map_or("", |check| check.command.as_str());
+    let outcomes = state.final_checks.iter();
+    outcomes
+        .filter_map(|(place, outcome)| {
+            let check = state.plan.final_checks.get(*place);
+            let command = check.map_or("", |check| check.command.as_str());
+            Some((*place, red_reason(command, outcome)?))
+        })
+        .collect()
+}
+
+/// The outcome of a red check, such as `` `cargo test` failed ``.
+pub(crate) fn red_reason(command: &str, outcome: &TaskCheckOutcome) -> Option<String> {
+    let is_red = !matches!(
+        outcome.verdict,
+        TaskCheckVerdict::Green | TaskCheckVerdict::Environment { .. }
+    );
+    is_red.then(|| {
         let command = sanitize(command, 120).replace('`', "'");
-        let reason = format!("`{command}` {}", outcome.describe());
-        (*place, sanitize(&reason, MAX_REASON_CHARS))
+        sanitize(
+            &format!("`{command}` {}", outcome.describe()),
+            MAX_REASON_CHARS,
+        )
     })
-    .collect()
 }
 
 fn failure_reason(task_state: &TaskState) -> String {

@@ -311,3 +311,31 @@ fn a_pair_has_to_pass_its_own_tests() {
         ),
     ]);
 }
+
+#[test]
+fn a_cancelled_run_goes_on_with_what_still_holds() {
+    let three = plan_text(&[
+        task("1", "", "grep -q one words/1.txt"),
+        task("2", "", "grep -q two words/2.txt"),
+        task("3", "", "true"),
+    ]);
+    play(&[("one of two works is gone", three, |g| {
+        g.open()?;
+        g.pass("1", "one")?;
+        g.pass("2", "two")?;
+        g.omo_at_terminal(&["run", "cancel"])?.exits_with(0)?;
+        fs::remove_file(g.lab().project().join("words/1.txt"))?;
+        let run = g.run()?;
+        let said = g.omo_at_terminal(&["run", "resume", &run])?.exits_with(0)?;
+        ensure!(
+            said.out.contains(
+                "note: 1 is open again, its work does not hold: `grep -q one words/1.txt` "
+            ),
+            "{}",
+            said.out
+        );
+        let standings = [g.standing("1")?, g.standing("2")?];
+        ensure!(standings == ["pending", "passed"], "{standings:?}");
+        Ok(())
+    })]);
+}

@@ -32,6 +32,7 @@ use crate::execute::plan_file::require_part;
 use crate::execute::request::{ExecuteCommand, ExecuteRequest, RequestedPlan};
 use crate::execute::{preflight, print_then_next};
 use crate::output;
+use crate::output::check_progress::TaskCheckProgress;
 
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Continuing<'r> {
@@ -179,6 +180,8 @@ pub(crate) fn continue_run(
             verbs::answer_question(before, &engine.caller, &question, ANSWER_CONTINUE, None)
         })
         .transpose()?;
+    let plan = replanned.as_ref().map_or(&before.plan, |(plan, ..)| plan);
+    let broken = engine.broken_tasks(before, plan, &mut TaskCheckProgress::new())?;
     let _door = context
         .runs
         .as_ref()
@@ -193,6 +196,10 @@ pub(crate) fn continue_run(
             None => accept_billing(state, &engine.caller, accepts_billing)?,
         };
         events.extend(change_clients(state, &engine.caller, continuing.request)?);
+        events.extend(broken.iter().map(|(id, why)| EventKind::TaskReopened {
+            task: id.clone(),
+            reason: why.clone(),
+        }));
         if let Some((plan, approved, opened)) = replanned {
             events.extend(verbs::replace_plan(state, plan, approved)?);
             events.extend(verbs::foreign_ticks_event(opened));
@@ -227,6 +234,13 @@ pub(crate) fn continue_run(
             intro,
             "note: opened again, as neither omo nor its user ticked it: {}; what you tick counts where you type /omo:execute yourself",
             sanitize(&opened, 300)
+        );
+    }
+    for (id, why) in &broken {
+        let id = sanitize(id, 64);
+        let _ = writeln!(
+            intro,
+            "note: {id} is open again, its work does not hold: {why}"
         );
     }
     print_then_next(
