@@ -131,7 +131,11 @@ fn answer(env: &ProcessEnv, order: &TypedOrder) -> Result<(), CommandError> {
             let reason = line
                 .reason
                 .unwrap_or_else(|| format!("by its user, in session {}", order.session));
-            // A person ends any run of their project, of any session, as at a terminal.
+            let run = named_or_own_run(line.run, env, order);
+            if run.run.is_none() {
+                require_free_run(&in_session)?;
+            }
+            // A person ends any run of their project that they name, of any session, as at a terminal.
             let person = ProcessEnv {
                 session_id: None,
                 in_session: false,
@@ -140,7 +144,7 @@ fn answer(env: &ProcessEnv, order: &TypedOrder) -> Result<(), CommandError> {
             cancel::cancel_typed(
                 &person,
                 &RunCancelOptions {
-                    run: named_or_own_run(line.run, env, order).into(),
+                    run: run.into(),
                     reason,
                 },
             )
@@ -189,6 +193,16 @@ fn answer(env: &ProcessEnv, order: &TypedOrder) -> Result<(), CommandError> {
         }
         RunCommandLine::Asked => answer_hook(env, &in_session, order),
     }
+}
+
+/// Refuses to end a run that another live session holds, and that the line does not name.
+fn require_free_run(in_session: &ProcessEnv) -> Result<(), CommandError> {
+    let context = CommandContext::find(in_session)?;
+    let (run, state) = context.find_run(None, EndedRuns::Excluded)?;
+    context.require_free_run(&state).map_err(|held| {
+        let hint = format!("`/omo:cancel {}` ends it all the same", run.id());
+        CommandError::busy(held.message(), hint)
+    })
 }
 
 fn answer_hook(

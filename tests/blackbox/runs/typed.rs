@@ -134,13 +134,21 @@ fn the_commands_about_a_run_answer_without_a_model() {
             },
         ),
         (
-            "a run is cancelled, whichever session holds it",
+            "a run of another live session is cancelled where it is named",
             two_tasks(),
             |g| {
                 let (mut session, mut other) = (g.session()?, g.session()?);
                 g.open_in(&mut session)?;
                 let run = g.run()?;
-                let said = typed_answer(&mut other, "/omo:cancel --reason 'wrong branch'")?;
+                let said = typed_answer(&mut other, "/omo:cancel")?;
+                ensure!(
+                    said.starts_with("[omo] the run is held by session ")
+                        && said.ends_with(&format!("; `/omo:cancel {run}` ends it all the same")),
+                    "{said}"
+                );
+                ensure!(g.standing("1")? == "pending" && g.run()? == run);
+                let named = format!("/omo:cancel {run} --reason 'wrong branch'");
+                let said = typed_answer(&mut other, &named)?;
                 ensure!(
                     said.starts_with(&format!("[omo] {run} is cancelled; ")),
                     "{said}"
