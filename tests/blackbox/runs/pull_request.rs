@@ -74,6 +74,38 @@ fn plays() -> Result<()> {
     refused.refuses(5, "nothing here opens a pull request", "install gh or glab")?;
     let branches = || g.lab().git(&["ls-remote", "--heads", "origin"]);
     ensure!(!branches()?.contains("omo/"), "pushed without a request");
+    install(&programs, GH)?;
+    g.git(&["switch", "-q", "-c", "other", "HEAD~1"])?;
+    g.lab().write("other.txt", "other\n")?;
+    g.git(&["add", "."])?;
+    g.git(&["commit", "-q", "-m", "other"])?;
+    g.omo_at_terminal(&["run", "pr"])?.refuses(
+        5,
+        "the run worked on main, and other is checked out",
+        "`git switch main`",
+    )?;
+    g.git(&["checkout", "-q", "--detach", "main"])?;
+    g.omo_at_terminal(&["run", "pr"])?.refuses(
+        5,
+        "the run worked on main, and no branch is checked out",
+        "`git switch main`",
+    )?;
+    g.git(&["switch", "-q", "--orphan", "apart"])?;
+    g.git(&["commit", "-q", "--allow-empty", "-m", "apart"])?;
+    g.git(&["branch", "-m", "main", "kept"])?;
+    g.git(&["branch", "-m", "apart", "main"])?;
+    g.omo_at_terminal(&["run", "pr"])?.refuses(
+        5,
+        "does not have the commits of the run",
+        "`git reflog`",
+    )?;
+    ensure!(
+        !branches()?.contains("omo/"),
+        "pushed what is not of the run"
+    );
+    g.git(&["branch", "-m", "main", "apart"])?;
+    g.git(&["switch", "-q", "kept"])?;
+    g.git(&["branch", "-m", "kept", "main"])?;
     let session = g.session()?;
     g.omo_in_session(&session, &["run", "pr"])?.refuses(
         7,

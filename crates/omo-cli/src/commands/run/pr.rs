@@ -8,13 +8,14 @@ use std::path::Path;
 
 use anyhow::Context as _;
 use clap::Args;
+use omo_core::text::command_text::quote_argument;
 use omo_core::text::{list_some, sanitize};
 use omo_engine::Run;
 use omo_engine::event::{EventKind, PullRequestAttempt};
 use omo_engine::report::heading::run_heading;
-use omo_engine::state::RunState;
+use omo_engine::state::{RunState, TaskStatus};
 use omo_engine::work::read_checkout;
-use omo_git::integrate::checkout_head;
+use omo_git::integrate::{CheckoutHead, checkout_head};
 use omo_git::remote::{Remote, RemoteError};
 use omo_git::repository::GitRepository;
 use omo_plan::model::PullRequestOrder;
@@ -33,8 +34,9 @@ const HELP: &str = "\
 Example:
   omo run pr
 
-The commit that is checked out goes to the branch `omo/RUN` of the remote; no
-branch of yours is moved or pushed. `gh` or `glab` opens the request, with the
+The branch of the run has to be checked out, with the commits of the run. Its
+last commit goes to the branch `omo/RUN` of the remote; no branch of yours is
+moved or pushed. `gh` or `glab` opens the request, with the
 report of the run as its text.";
 
 const MAX_NAMED: usize = 8;
@@ -171,16 +173,8 @@ fn open_request(
             "nothing can be sent from it",
         )
     })?;
-    let head = repository
-        .commit_of("HEAD")
-        .context("git cannot tell what is checked out")?
-        .filter(|head| Some(head) != state.base.as_ref());
-    let head = head.ok_or_else(|| {
-        CommandError::precondition(
-            "the run has left no commit",
-            "commit its work, then `omo run pr`",
-        )
-    })?;
+    let checkout = checkout_head(&repository).context("git cannot tell what is checked out")?;
+    let head = require_work(&repository, state, &checkout)?;
     let remote = Remote::find(&repository, remote_name).map_err(|error| remote_error(&error))?;
     let address = remote.address().map_err(|error| remote_error(&error))?;
     if ordered_address.is_some_and(|ordered| ordered != address) {
@@ -192,7 +186,7 @@ fn open_request(
     }
     let service = Service::find(&address, root)?;
     let branch = format!("omo/{}", run.id());
-    let target = own_branch(&repository)?;
+    let target = checkout.reference().map(branch_name);
     let remote_branches: BTreeMap<String, String> = remote
         .branches("")
         .map_err(|error| remote_error(&error))?
@@ -200,7 +194,7 @@ fn open_request(
         .collect();
     match remote_branches.get(&branch) {
         None => remote
-            .push_all(&[(&head, &branch)])
+            .push_all(&[(head, &branch)])
             .map_err(|error| remote_error(&error))?,
         Some(known) if *known == head => {}
         Some(_) => {
@@ -215,9 +209,7 @@ fn open_request(
     let report = plan_run_text(context.env, run, state, report_text)?;
     let request = PullRequest {
         branch: &branch,
-        target: target
-            .as_deref()
-            .filter(|target| remote_branches.contains_key(*target)),
+        target: target.filter(|target| remote_branches.contains_key(*target)),
         title: &title(state),
         body: &body(state, &report),
     };
@@ -285,13 +277,67 @@ fn require_committed(state: &RunState) -> Result<(), CommandError> {
     ))
 }
 
-/// Short name of the current branch, such as `feature/x`.
-fn own_branch(repository: &GitRepository) -> Result<Option<String>, CommandError> {
-    let head = checkout_head(repository).context("git cannot tell what is checked out")?;
-    Ok(head
-        .reference()
-        .and_then(|reference| reference.strip_prefix("refs/heads/"))
-        .map(str::to_owned))
+/// The commit that is checked out: of the branch of the run, with all its commits, and one more than it began with.
+fn require_work<'c>(
+    repository: &GitRepository,
+    state: &RunState,
+    checkout: &'c CheckoutHead,
+) -> Result<&'c str, CommandError> {
+    if let Some(own) = state.branch.as_deref()
+        && checkout.reference() != Some(own)
+    {
+        let own = branch_name(own);
+        let now = checkout.reference().map_or("no branch", branch_name);
+        let message = format!(
+            "the run worked on {}, and {} is checked out",
+            sanitize(own, 200),
+            sanitize(now, 200)
+        );
+        let hint = format!(
+            "`git switch {}`, then `omo run pr`; or push your branch yourself",
+            quote_argument(own)
+        );
+        return Err(CommandError::precondition(message, hint));
+    }
+    let head = checkout
+        .commit()
+        .filter(|head| Some(*head) != state.base.as_deref());
+    let head = head.ok_or_else(|| {
+        CommandError::precondition(
+            "the run has left no commit",
+            "commit its work, then `omo run pr`",
+        )
+    })?;
+    if repository.contains(head, &own_commits(state)).ok() != Some(true) {
+        return Err(CommandError::precondition(
+            "the branch does not have the commits of the run any more",
+            "`git reflog` shows where they are; or push your branch yourself",
+        ));
+    }
+    Ok(head)
+}
+
+/// The commit that the run began with, and those that it made in the checkout or landed there.
+fn own_commits(state: &RunState) -> Vec<String> {
+    let done = state.tasks.values().filter(|task| {
+        state.parallel.is_none()
+            && matches!(task.status, TaskStatus::Passed | TaskStatus::Unverified)
+    });
+    let made = done.filter_map(|task| task.last_end.as_ref()?.commit.clone());
+    let parallel = state.parallel.as_ref();
+    let landed = parallel.and_then(|parallel| Some(parallel.landed.as_ref()?.1.clone()));
+    state
+        .base
+        .iter()
+        .cloned()
+        .chain(made)
+        .chain(landed)
+        .collect()
+}
+
+/// Short name of a branch, such as `feature/x`.
+fn branch_name(reference: &str) -> &str {
+    reference.strip_prefix("refs/heads/").unwrap_or(reference)
 }
 
 fn title(state: &RunState) -> String {
