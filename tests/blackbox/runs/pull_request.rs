@@ -3,7 +3,7 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
-use anyhow::{Result, ensure};
+use anyhow::{Context as _, Result, ensure};
 use omo_testkit::Lab;
 use omo_tests::plan_project::{Ground, PLAN, two_tasks};
 use omo_tests::scene::{Scene, plugin};
@@ -114,7 +114,9 @@ fn plays() -> Result<()> {
     )?;
 
     install(&programs, SIGNED_OUT)?;
-    let said = g.omo_at_terminal(&["run", "pr"])?;
+    let mut said = g.omo_at_terminal(&["run", "pr"])?;
+    let note = "note: gh opens the request, which may take up to 60 s\n";
+    said.err = said.err.strip_prefix(note).context("no note")?.to_owned();
     said.refuses(
         5,
         "gh opened no request: run gh auth login first",

@@ -10,8 +10,9 @@ use omo_process::runner::{self, ProcessEnd, ProcessOutput, ProcessRequest};
 use omo_state::search_path::{ProjectFolders, SearchPath};
 
 use crate::error::CommandError;
+use crate::output::print_stderr_line;
 
-const LIMIT: Duration = Duration::from_secs(90);
+const LIMIT: Duration = Duration::from_secs(60);
 const GRACE: Duration = Duration::from_secs(2);
 const MAX_BYTES: u64 = 64 * 1024;
 
@@ -132,6 +133,10 @@ impl Service {
         request: &PullRequest<'_>,
     ) -> Result<String, CommandError> {
         let name = self.kind.program();
+        print_stderr_line(&format_args!(
+            "note: {name} opens the request, which may take up to {} s",
+            LIMIT.as_secs()
+        ));
         let mut command = inheriting_command(&self.program);
         command
             .args(self.kind.arguments(request))
@@ -168,7 +173,9 @@ impl Service {
                 let last = errors.lines().rfind(|line| !line.trim().is_empty());
                 last.unwrap_or("it did not say why").to_owned()
             }
-            Ok(ProcessEnd::TimedOut | ProcessEnd::Cancelled) => "it took too long".to_owned(),
+            Ok(ProcessEnd::TimedOut | ProcessEnd::Cancelled) => {
+                format!("it gave no answer in {} s", LIMIT.as_secs())
+            }
             Err(error) => error.to_string(),
         };
         let message = format!("{name} opened no request: {}", sanitize(&why, 400));
