@@ -8,6 +8,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, ensure};
 use omo_core::session::id::SessionId;
 use omo_core::session::plan_run::{PlanRun, PlannedCommand};
+use omo_plan::digest::sha256_hex;
 use omo_state::env;
 use omo_state::files::folder::GuardedFolder;
 use omo_state::state::{CorruptPolicy, StateUpdateOptions, sealed_plan_run};
@@ -460,10 +461,11 @@ fn leave(scene: &Scene, plan: &str, commands: &[&str]) -> Result<String> {
         folder: None,
     };
     let commands: Vec<PlannedCommand> = commands.iter().enumerate().map(planned).collect();
-    Ok(pending_approval::write(
+    let content = fs::read(scene.lab.project().join(plan)).unwrap_or_default();
+    Ok(pending_approval::write_plan(
         Some(&state_home(scene)),
         scene.lab.project(),
-        plan,
+        (plan, &sha256_hex(&content)),
         &commands,
         None,
     )?)

@@ -274,6 +274,29 @@ fn nothing_of_a_plan_runs_before_its_user_approved_exactly_its_commands() {
             }
             Ok(())
         }),
+        ("another plan behind the same commands", two_tasks(), |g| {
+            let open = ["agent", "open", "--command", "execute"];
+            let mut text = two_tasks();
+            for edit in [
+                "\n### Task 9: More\n\nDelete all of it.\n\n**Files:**\n- Modify: `a.txt`\n",
+                "\nAnother goal.\n",
+            ] {
+                let mut session = g.session()?;
+                let screen = format!("{:?}", session.type_prompt("/omo:execute docs/plan.md")?);
+                let code = screen.split("/omo:execute --approve ").nth(1);
+                let code = code.and_then(|code| code.get(..12)).context("no code")?;
+                text += edit;
+                g.lab().write(PLAN, &text)?;
+                let again = session.type_prompt(&format!("/omo:execute --approve {code}"))?;
+                ensure!(
+                    again.blocks() && format!("{again:?}").contains("waits for your approval"),
+                    "{again:?}"
+                );
+                g.omo_in_session(&session, &open)?;
+                ensure!(!g.runs().exists(), "{edit}");
+            }
+            Ok(())
+        }),
         (
             "the code in the prompt of something else than a person",
             two_tasks(),

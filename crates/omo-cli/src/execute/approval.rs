@@ -17,7 +17,7 @@ use omo_engine::state::FINAL_CHECKS_ID;
 use omo_engine::work::planned_commands;
 use omo_plan::dialects::PlanKind;
 use omo_plan::model::Plan;
-use omo_state::trust::pending_approval::{self, PendingApproval};
+use omo_state::trust::{self, pending_approval};
 
 use crate::blocks::parts;
 use crate::confirm::{self, Confirmation};
@@ -34,10 +34,13 @@ pub(crate) struct ApprovalRequest<'r> {
     /// Overview and possible costs, above the commands; empty for a continued run.
     pub overview: String,
     pub offer: Option<ProofOffer>,
+    /// A run goes on, so that approved commands stay approved whatever else of the plan has changed.
+    pub is_continued: bool,
 }
 
 struct CommandOwner {
     name: String,
+    plan_sha256: String,
     shown_by: String,
 }
 
@@ -83,7 +86,11 @@ impl CommandOwner {
                 format!("they are among those that {shows}"),
             )
         };
-        Self { name, shown_by }
+        Self {
+            name,
+            plan_sha256: plan.source.sha256.clone(),
+            shown_by,
+        }
     }
 }
 
@@ -96,37 +103,25 @@ pub(crate) fn approve_plan(
     request: &ApprovalRequest,
 ) -> Result<String, CommandError> {
     let owner = CommandOwner::of_plan(plan, mode);
-    let commands = planned_commands(plan);
-    let Some(setup) = setup else {
-        return approve_commands(context, &owner, &commands, request);
-    };
-    let setup = PlannedCommand {
+    let own = planned_commands(plan);
+    let setup = setup.map(|setup| PlannedCommand {
         task: SETUP.to_owned(),
         command: setup.to_owned(),
         folder: None,
-    };
-    let with_setup: Vec<PlannedCommand> = std::iter::once(setup)
-        .chain(commands.iter().cloned())
-        .collect();
-    let whole = approve_commands(context, &owner, &with_setup, request)?;
-    // The plan's own commands are a part of the approval, and bind the run.
-    let own_approval = PendingApproval {
-        digest: pending_approval::commands_digest(&context.root, &commands),
-        plan: owner.name,
-        commands,
-        line: None,
-    };
-    if pending_approval::given(Some(&context.state_home), &own_approval.digest).is_none()
-        && let Some(given) = pending_approval::given(Some(&context.state_home), &whole)
-    {
-        pending_approval::approve(
-            Some(&context.state_home),
-            &context.root,
-            &own_approval,
-            given,
-        )?;
+    });
+    let whole: Vec<PlannedCommand> = setup.into_iter().chain(own.iter().cloned()).collect();
+    let approved = approve_commands(context, &owner, &whole, request)?;
+    let home = Some(context.state_home.as_path());
+    // The commands alone are a part of the approval: the plan's own bind the run, which goes on with all of them.
+    for commands in [&whole, &own] {
+        let part = pending_approval::commands_digest(&context.root, commands);
+        if pending_approval::given(home, &part).is_none()
+            && let Some(given) = pending_approval::given(home, &approved)
+        {
+            trust::approve(home, &context.root, &part, given)?;
+        }
     }
-    Ok(own_approval.digest)
+    Ok(pending_approval::commands_digest(&context.root, &own))
 }
 
 fn approve_commands(
@@ -135,9 +130,10 @@ fn approve_commands(
     commands: &[PlannedCommand],
     request: &ApprovalRequest,
 ) -> Result<String, CommandError> {
-    let now = pending_approval::commands_digest(&context.root, commands);
+    let now = pending_approval::plan_digest(&context.root, &owner.plan_sha256, commands);
+    let is_known = request.is_continued && is_agreed_to(context, "", commands);
     match &request.offer {
-        _ if is_agreed_to(context, commands) => return Ok(now),
+        _ if is_known || is_agreed_to(context, &owner.plan_sha256, commands) => return Ok(now),
         None if commands.is_empty() => return Ok(now),
         Some(offer) if !context.env.in_session => {
             let check = quote_argument(offer.check.command);
@@ -156,10 +152,10 @@ fn approve_commands(
     }
     let name = &owner.name;
     let line = shown_line(context, &request.command_line);
-    let digest = pending_approval::write(
+    let digest = pending_approval::write_plan(
         Some(&context.state_home),
         &context.root,
-        name,
+        (name, &owner.plan_sha256),
         commands,
         line,
     )?;
@@ -203,11 +199,11 @@ fn approve_commands(
 }
 
 pub(crate) fn is_approved(context: &CommandContext, plan: &Plan) -> bool {
-    is_agreed_to(context, &planned_commands(plan))
+    is_agreed_to(context, &plan.source.sha256, &planned_commands(plan))
 }
 
-fn is_agreed_to(context: &CommandContext, commands: &[PlannedCommand]) -> bool {
-    let digest = pending_approval::commands_digest(&context.root, commands);
+fn is_agreed_to(context: &CommandContext, plan_sha256: &str, commands: &[PlannedCommand]) -> bool {
+    let digest = pending_approval::plan_digest(&context.root, plan_sha256, commands);
     !commands.is_empty() && pending_approval::is_approved(Some(&context.state_home), &digest)
 }
 
@@ -345,10 +341,10 @@ fn approve_with_offer(
         .chain((!is_known).then_some(check))
         .collect();
     let line = shown_line(context, &offer.with_check);
-    let digest = pending_approval::write(
+    let digest = pending_approval::write_plan(
         Some(&context.state_home),
         &context.root,
-        &owner.name,
+        (&owner.name, &owner.plan_sha256),
         &with_check,
         line,
     )?;

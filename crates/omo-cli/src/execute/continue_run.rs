@@ -409,6 +409,7 @@ fn reread_plan(
     let asked = ApprovalRequest {
         command_line,
         digest: continuing.digest,
+        is_continued: true,
         ..ApprovalRequest::default()
     };
     let approved = approve_plan(context, &plan, state.mode, setup, &asked)?;

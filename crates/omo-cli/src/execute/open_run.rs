@@ -132,6 +132,7 @@ pub(crate) fn prepare(
         digest: request.digest.as_deref(),
         overview: format!("{}{no_client}{overview}", request.choice),
         offer,
+        is_continued: false,
     };
     let approved = approval::approve_plan(context, &plan, mode, setup.as_deref(), &asked)?;
     // A command of the plan: runs once, when the run is opened.

@@ -343,6 +343,7 @@ fn changed_plan(
     let asked = ApprovalRequest {
         command_line: request.typed(),
         digest: request.digest.as_deref(),
+        is_continued: true,
         ..ApprovalRequest::default()
     };
     let approved = approve_plan(context, &plan, state.mode, None, &asked)?;

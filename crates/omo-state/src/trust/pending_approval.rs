@@ -34,7 +34,7 @@ pub enum PendingError {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PendingApproval {
-    /// [`commands_digest`] of exactly these commands in this folder.
+    /// [`plan_digest`] of exactly these commands of this content in this folder.
     pub digest: String,
     pub plan: String,
     pub commands: Vec<PlannedCommand>,
@@ -48,6 +48,8 @@ struct PendingFile {
     /// For people: the digest is over the folder itself.
     root: String,
     plan: String,
+    #[serde(default)]
+    plan_sha256: String,
     commands: Vec<PlannedCommand>,
     #[serde(default)]
     line: Option<SealedLine>,
@@ -83,14 +85,24 @@ pub fn commands_digest(root: &Path, commands: &[PlannedCommand]) -> String {
     commands_digest_at(root, root, commands)
 }
 
+/// [`commands_digest`] with the digest of the plan's bytes; an empty one adds nothing.
+pub fn plan_digest(root: &Path, plan_sha256: &str, commands: &[PlannedCommand]) -> String {
+    digest_at(root, root, plan_sha256, commands)
+}
+
 /// [`commands_digest`] as of when the folder at `root` was at `place`.
 pub fn commands_digest_at(place: &Path, root: &Path, commands: &[PlannedCommand]) -> String {
+    digest_at(place, root, "", commands)
+}
+
+fn digest_at(place: &Path, root: &Path, plan_sha256: &str, commands: &[PlannedCommand]) -> String {
     let mut content = b"omo plan commands 1\n".to_vec();
     content.extend(serde_json::to_vec(commands).unwrap_or_default());
+    content.extend(plan_sha256.bytes());
     trust::content_digest_at(place, root, &content)
 }
 
-/// Gives the digest. `line` is the slash command that shows them to the user; `None` for a model.
+/// [`write_plan`] for commands alone, whatever the content of the plan.
 pub fn write(
     state_home: Option<&Path>,
     root: &Path,
@@ -98,7 +110,19 @@ pub fn write(
     commands: &[PlannedCommand],
     line: Option<&str>,
 ) -> Result<String, PendingError> {
-    let digest = commands_digest(root, commands);
+    write_plan(state_home, root, (plan, ""), commands, line)
+}
+
+/// Gives the digest. The plan is its path and the digest of its bytes; `line` is the slash command that shows the
+/// commands to the user, `None` for a model.
+pub fn write_plan(
+    state_home: Option<&Path>,
+    root: &Path,
+    (plan, plan_sha256): (&str, &str),
+    commands: &[PlannedCommand],
+    line: Option<&str>,
+) -> Result<String, PendingError> {
+    let digest = plan_digest(root, plan_sha256, commands);
     let (root, plan) = (root.display().to_string(), plan.to_owned());
     // Makes the user's folder with all that belongs there.
     let key = SealKey::load(Some(state_home.ok_or(KeyError::NoHome)?))?;
@@ -107,6 +131,7 @@ pub fn write(
         version: VERSION,
         root,
         plan,
+        plan_sha256: plan_sha256.to_owned(),
         commands: commands.to_vec(),
         line,
     };
@@ -199,7 +224,8 @@ fn read_from(
 ) -> Option<PendingApproval> {
     let bytes = folder.read(&format!("{name}{SUFFIX}"), MAX_BYTES).ok()??;
     let file: PendingFile = serde_json::from_slice(&bytes).ok()?;
-    let is_it = file.version <= VERSION && commands_digest(root, &file.commands) == name;
+    let is_it =
+        file.version <= VERSION && plan_digest(root, &file.plan_sha256, &file.commands) == name;
     let line = file.line.and_then(|line| line.open(key?, name));
     is_it.then(|| PendingApproval {
         digest: name.to_owned(),
@@ -308,6 +334,22 @@ mod tests {
         ];
         let distinct: std::collections::BTreeSet<_> = digests.iter().collect();
         assert_eq!(distinct.len(), digests.len());
+    }
+
+    #[test]
+    fn another_content_of_a_plan_has_another_code() {
+        let temp = tempfile::tempdir().unwrap();
+        let (home, root) = (Some(temp.path()), Path::new("/p"));
+        let commands = [command("1", "cargo test")];
+        let codes = ["", "aa", "bb"]
+            .map(|sha256| write_plan(home, root, ("plan.md", sha256), &commands, None).unwrap());
+        assert_eq!(codes[0], commands_digest(root, &commands));
+        assert!(codes[0] != codes[1] && codes[1] != codes[2]);
+        let file = temp.path().join(format!("omo/pending/{}.json", codes[1]));
+        let text = fs::read_to_string(&file).unwrap();
+        assert!(read(home, root, &codes[1]).unwrap().is_some());
+        fs::write(&file, text.replace("\"aa\"", "\"bb\"")).unwrap();
+        assert_eq!(read(home, root, &codes[1]).unwrap(), None);
     }
 
     #[test]

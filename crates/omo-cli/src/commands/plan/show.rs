@@ -104,7 +104,8 @@ pub(crate) fn show_plan(plan: &Plan, json: bool) -> Result<(), CommandError> {
 fn approval(plan: &Plan) -> Result<Approval, CommandError> {
     let env = ProcessEnv::from_process();
     let commands = planned_commands(plan);
-    let digest = pending_approval::commands_digest(&Project::find_root(&env)?, &commands);
+    let root = Project::find_root(&env)?;
+    let digest = pending_approval::plan_digest(&root, &plan.source.sha256, &commands);
     let approved = pending_approval::is_approved(env.state_home.as_deref(), &digest);
     Ok(Approval {
         digest,
