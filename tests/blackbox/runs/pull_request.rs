@@ -116,7 +116,8 @@ fn plays() -> Result<()> {
     install(&programs, SIGNED_OUT)?;
     let mut said = g.omo_at_terminal(&["run", "pr"])?;
     let note = "note: gh opens the request, which may take up to 60 s\n";
-    said.err = said.err.strip_prefix(note).context("no note")?.to_owned();
+    let rest = said.err.strip_prefix(note).context("no note")?.to_owned();
+    said.err = rest;
     said.refuses(
         5,
         "gh opened no request: run gh auth login first",
