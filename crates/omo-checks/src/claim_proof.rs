@@ -132,7 +132,7 @@ impl<'a> ProofFolder<'a> {
     ///
     /// # Errors
     ///
-    /// Where the user's own folder cannot be used.
+    /// An unusable state folder of the user.
     pub fn open(state_home: &Path, id: &'a SessionId) -> io::Result<Self> {
         let folder = GuardedFolder::create_user_part(state_home, &["omo", "claims", id.as_str()])
             .map_err(io::Error::other)?;
@@ -157,7 +157,7 @@ impl<'a> ProofFolder<'a> {
 
     /// # Errors
     ///
-    /// Where the file cannot be written.
+    /// A file that cannot be written.
     pub fn write_answer(&self, answer: &ProofAnswer) -> Result<(), FolderError> {
         self.write(ANSWER, answer)
     }
@@ -166,7 +166,7 @@ impl<'a> ProofFolder<'a> {
     ///
     /// # Errors
     ///
-    /// Where no `omo` is beside this program, or it cannot be started.
+    /// No `omo` beside this program, or one that does not start.
     pub fn ask(&self, question: &ProofQuestion, root: &Path) -> io::Result<()> {
         let answer = self.answer().filter(|answer| answer.question == *question);
         if answer

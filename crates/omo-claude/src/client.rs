@@ -113,7 +113,7 @@ impl ClaudeClient {
         })
     }
 
-    /// The same client with another time limit for each answer.
+    /// This client with another time limit for each answer.
     #[must_use]
     pub fn with_limit(mut self, limit: Duration) -> Self {
         self.limit = limit;

@@ -2,7 +2,7 @@
 //! model.
 //!
 //! Prompts of a model are those that it scheduled, and those of clients that its shell started.
-//! What frees a session counts from everyone.
+//! Requests that free a session count from every source.
 
 use serde::{Deserialize, Serialize};
 

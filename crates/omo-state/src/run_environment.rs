@@ -23,7 +23,7 @@ pub(crate) type EnvVariables = Vec<(OsString, OsString)>;
 ///
 /// # Errors
 ///
-/// Where the user's own folder cannot be written.
+/// A state folder of the user that cannot be written.
 pub fn keep(
     state_home: &Path,
     id: &SessionId,

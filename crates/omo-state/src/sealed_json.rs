@@ -45,7 +45,7 @@ fn sealed_bytes(subject: &str, json: &[u8]) -> Vec<u8> {
 ///
 /// # Errors
 ///
-/// Where the file cannot be written.
+/// A file that cannot be written.
 pub fn keep(
     folder: &GuardedFolder,
     name: &str,
