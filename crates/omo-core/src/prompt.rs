@@ -567,7 +567,7 @@ fn decide_plain_prompt(event: &PromptEvent, facts: &PromptFacts) -> PromptDecisi
     }
 }
 
-/// `true` for a stop that ends the run; words that may answer an open question do not.
+/// `true` for a stop that pauses the run; words that may answer an open question do not.
 fn is_stopped_by(words: PlainStop, facts: &PromptFacts) -> bool {
     facts
         .session
