@@ -27,6 +27,8 @@ pub struct PromptEvent<'a> {
     pub prompt_id: Option<&'a str>,
     pub origin: PromptOrigin,
     pub plan_mode: bool,
+    /// omo has an entry of the session: there may be something to stop in plain words.
+    pub has_entry: bool,
     /// A run is active: plain words and questions concern it.
     pub has_run: bool,
 }
@@ -235,6 +237,7 @@ fn read_words<'a>(
         PromptReading::Nothing if ulw_arguments::mentions_option(event.prompt) => {
             read_between_options(event.prompt, keywords, options)
         }
+        PromptReading::Nothing if !event.has_entry => PromptIntent::Nothing,
         // Messages name `ulw off` and `ulw`, also where other keywords are configured.
         PromptReading::Nothing => match keyword::read_prompt(event.prompt, &Keywords::default()) {
             PromptReading::Off { whole } if event.has_run => PromptIntent::Stop {

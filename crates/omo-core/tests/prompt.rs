@@ -119,6 +119,7 @@ impl Given {
             prompt_id: self.id,
             origin: self.origin,
             plan_mode: self.plan_mode,
+            has_entry: self.session.is_some(),
             has_run: self.session.as_ref().is_some_and(Session::is_armed),
         }
     }

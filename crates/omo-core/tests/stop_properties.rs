@@ -275,6 +275,7 @@ impl Life {
             prompt_id: None,
             origin: PromptOrigin::Person,
             plan_mode,
+            has_entry: true,
             has_run: before.is_armed(),
         };
         let options = |_| UlwOptions {

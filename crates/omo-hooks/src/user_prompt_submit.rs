@@ -78,6 +78,7 @@ fn answer(context: &HookContext, input: &HookInput) -> Result<Option<HookAnswer>
             PromptOrigin::from_source(input.source.as_deref())
         },
         plan_mode: input.is_plan_mode(),
+        has_entry: false,
         has_run: false,
     };
     let config = config::load(context.env.config_file.as_deref());
@@ -89,6 +90,7 @@ fn answer(context: &HookContext, input: &HookInput) -> Result<Option<HookAnswer>
             None
         }
     };
+    event.has_entry = session.is_some();
     event.has_run = session.as_ref().is_some_and(Session::is_armed);
     let mut intent = read_intent(&event, &config.keywords, |request| {
         options(&config, context, session.as_ref(), request)
