@@ -112,16 +112,20 @@ pub(crate) fn approve_plan(
     let whole: Vec<PlannedCommand> = setup.into_iter().chain(own.iter().cloned()).collect();
     let approved = approve_commands(context, &owner, &whole, request)?;
     let home = Some(context.state_home.as_path());
-    // The commands alone are a part of the approval: the plan's own bind the run, which goes on with all of them.
-    for commands in [&whole, &own] {
-        let part = pending_approval::commands_digest(&context.root, commands);
-        if pending_approval::given(home, &part).is_none()
+    let own_commands = pending_approval::commands_digest(&context.root, &own);
+    // Parts of the approval: a run goes on with the commands alone, and without clients the plan has no `setup`.
+    for part in [
+        &own_commands,
+        &pending_approval::commands_digest(&context.root, &whole),
+        &pending_approval::plan_digest(&context.root, &owner.plan_sha256, &own),
+    ] {
+        if pending_approval::given(home, part).is_none()
             && let Some(given) = pending_approval::given(home, &approved)
         {
-            trust::approve(home, &context.root, &part, given)?;
+            trust::approve(home, &context.root, part, given)?;
         }
     }
-    Ok(pending_approval::commands_digest(&context.root, &own))
+    Ok(own_commands)
 }
 
 fn approve_commands(
