@@ -100,7 +100,7 @@ fn what_keeps_it_from_beginning_is_told() -> Result<()> {
                 base: "--help".to_owned(),
                 ..machines.brief(&["1"])
             },
-            "no commit",
+            "not a commit",
         ),
         (
             WorkerBrief {
@@ -108,7 +108,7 @@ fn what_keeps_it_from_beginning_is_told() -> Result<()> {
                 allow: vec!["--x".to_owned()],
                 ..machines.brief(&["1"])
             },
-            "no rule",
+            "not a rule",
         ),
     ] {
         let (code, end, detail) = end_of(&machines, &brief, &[])?;

@@ -318,7 +318,7 @@ mod tests {
             ),
             (
                 "[[check]]\nrun = \"a\"\n[check.env]\nOMO_X = \"1\"",
-                "omo.toml:1: [[check]]: `OMO_X` is no variable",
+                "omo.toml:1: [[check]]: `OMO_X` is not a variable",
             ),
             (
                 "[[check]]\nrun = \"a\"\n[[check]]\nrun = \"a\"",

@@ -3,7 +3,7 @@
 use anyhow::{Context, Result, ensure};
 use omo_testkit::stand_in::HookAnswer;
 use omo_tests::plan_project::{
-    Ground, ONE_TASK_BATCHES, PLAN, Said, Session, play, two_tasks, two_tasks_with_stop,
+    Ground, ONE_TASK_BATCHES, PLAN, Session, play, two_tasks, two_tasks_with_stop,
 };
 use omo_tests::scene::require_sound;
 
@@ -392,10 +392,14 @@ fn what_a_line_lacks_is_said_before_anything_else() {
                     && opened.contains("`omo run start --fg docs/plan.md` has the session"),
                 "{opened}"
             );
-            // With a key, the question of who pays comes first.
-            let mut start = g.command(&["agent", "workers", "start"]);
-            let said = Said::of(&start.env_remove("ANTHROPIC_API_KEY").output()?);
-            said.refuses(5, "no `claude` is on the PATH", "`omo run start --fg PLAN`")?;
+            // The key of the lab opened a question of who pays.
+            g.omo_at_terminal(&["answer", "q1", "continue"])?
+                .exits_with(0)?;
+            g.omo_at_terminal(&["agent", "workers", "start"])?.refuses(
+                5,
+                "no `claude` is on the PATH",
+                "`omo run start --fg PLAN`",
+            )?;
             Ok(())
         }),
         ("the options of a plan", two_tasks(), |g| {
