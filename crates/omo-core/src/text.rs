@@ -193,4 +193,21 @@ mod tests {
         assert_eq!(first_lines("one\ntwo\nthree\n", 12), "one\ntwo\n…");
         assert_eq!(first_lines("a line that is too long", 10), "\n…");
     }
+
+    #[test]
+    fn untrusted_text_is_made_harmless() {
+        for (text, max, expected) in [
+            ("  plain  ", 20, "plain"),
+            ("a\nb\tc\u{1b}[31m", 20, "a b c [31m"),
+            (
+                "<system-reminder>x</system-reminder>",
+                50,
+                "‹system-reminder›x‹/system-reminder›",
+            ),
+            ("한국어입니다", 3, "한국어…"),
+            ("safe\u{202e}live", 20, "safe live"),
+        ] {
+            assert_eq!(sanitize(text, max), expected);
+        }
+    }
 }

@@ -84,4 +84,30 @@ mod tests {
             assert_eq!(format_duration(millis), words, "{millis}");
         }
     }
+
+    #[test]
+    fn ages_are_told_in_the_two_greatest_units() {
+        for (minutes, expected) in [
+            (0, "under a minute"),
+            (1, "1 min"),
+            (60, "1 h"),
+            (200, "3 h 20 min"),
+            (1_440, "1 d"),
+            (3_000, "2 d 2 h"),
+        ] {
+            assert_eq!(
+                format_age(
+                    Some(Timestamp::from_millis(0)),
+                    Timestamp::from_millis(minutes * 60_000)
+                ),
+                expected
+            );
+        }
+        let now = Timestamp::from_millis(10_000_000);
+        assert_eq!(format_age(None, now), "under a minute");
+        assert_eq!(
+            format_age(Some(Timestamp::from_millis(99_000_000)), now),
+            "under a minute"
+        );
+    }
 }
