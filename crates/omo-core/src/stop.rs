@@ -212,6 +212,11 @@ impl StopFacts {
             .map(|outcome| outcome.judgement)
     }
 
+    pub fn has_failed_claim(&self) -> bool {
+        self.judgement()
+            .is_some_and(ClaimJudgement::is_failed_attempt)
+    }
+
     /// `true` for a plan that does not wait for a person.
     pub fn plan_continues(&self) -> bool {
         self.plan
@@ -393,9 +398,7 @@ fn decide_armed(facts: &StopFacts, session: &Session) -> StopDecision {
 
 /// Decision of rows 10 to 14, which do not depend on the model's words.
 fn decide_bounds(facts: &StopFacts, session: &Session) -> Option<StopDecision> {
-    let failed = facts
-        .judgement()
-        .is_some_and(ClaimJudgement::is_failed_attempt);
+    let failed = facts.has_failed_claim();
     let attempts = session
         .verification
         .attempts
@@ -479,9 +482,7 @@ fn ended_after(session: &Session, why: String) -> String {
 }
 
 fn continue_run(facts: &StopFacts, session: &Session) -> StopDecision {
-    let failed = facts
-        .judgement()
-        .is_some_and(ClaimJudgement::is_failed_attempt);
+    let failed = facts.has_failed_claim();
     let names = facts.event.background.iter();
     let block = StopBlock {
         number: session.ulw.stop_blocks.saturating_add(1),

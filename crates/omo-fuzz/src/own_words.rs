@@ -94,7 +94,7 @@ pub fn all(text: &str) -> Vec<String> {
             .iter()
             .map(messages::session_line),
     );
-    said.extend(StopRow::ALL.map(messages::let_through));
+    said.extend(StopRow::ALL.map(|row| messages::let_through(row, None)));
     said.extend([PauseReason::Interrupted, PauseReason::ApiError].map(messages::run_paused));
     said.extend(TRIGGERS.iter().flat_map(|trigger| of_a_run(text, *trigger)));
     said.extend(check_texts(text));

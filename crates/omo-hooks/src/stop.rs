@@ -384,7 +384,7 @@ fn stop_answer(
             model: None,
         }),
         StopAction::AllowAndWarn => Some(HookAnswer::Notice {
-            user: messages::let_through(decision.row),
+            user: messages::let_through(decision.row, facts.has_failed_claim().then_some(session)),
             model: None,
         }),
         StopAction::Block(block) => {

@@ -1,6 +1,7 @@
 //! Reasons with which a turn is continued or let through, and the notice of a run that goes on.
 
 use super::contract::CONTRACT_MARK;
+use super::run_end::objection;
 use super::{checks, plan};
 use crate::session::plan_run::PlanRun;
 use crate::session::{Session, UlwRun, UlwTrigger};
@@ -78,10 +79,15 @@ fn list_tasks(tasks: &[BackgroundTask]) -> String {
     names.join(", ")
 }
 
-pub fn let_through(row: StopRow) -> String {
+/// `failed_claim` is the session of a claim that was judged and failed.
+pub fn let_through(row: StopRow, failed_claim: Option<&Session>) -> String {
+    let objection = failed_claim
+        .and_then(objection)
+        .map(|objection| format!(" The claim failed: {objection}."));
     format!(
-        "[omo] ultrawork let this turn end: {}. The run stays on; your next prompt goes on, `ulw off` ends it.",
-        row.label()
+        "[omo] ultrawork let this turn end: {}.{} The run stays on; your next prompt goes on, `ulw off` ends it.",
+        row.label(),
+        objection.unwrap_or_default(),
     )
 }
 
@@ -122,7 +128,7 @@ mod tests {
     use super::super::tests::armed;
     use super::*;
     use crate::check::printed_output::PrintedOutput;
-    use crate::check::session_check::{CheckRecord, CheckVerdict};
+    use crate::check::session_check::{Check, CheckOrigin, CheckRecord, CheckVerdict};
     use crate::session::claim_state::ReportedFailure;
     use crate::stop::claim::{
         CheckResult, ClaimFindings, ClaimJudgement, ClaimReason, ReviewMaterial,
@@ -276,5 +282,28 @@ mod tests {
                 .count()
                 <= REASON_CHARS
         );
+    }
+
+    #[test]
+    fn a_turn_that_is_let_through_says_why_its_claim_failed() {
+        let mut session = armed(UlwTrigger::Keyword);
+        let mut check = Check::new(None, "sh test.sh", CheckOrigin::User).unwrap();
+        check.last = Some(CheckRecord {
+            verdict: CheckVerdict::Failed,
+            last_line: "expected 5, got -1".to_owned(),
+            ..CheckRecord::default()
+        });
+        session.checks = vec![check];
+        let silent = let_through(StopRow::Cooldown, None);
+        let told = let_through(StopRow::Cooldown, Some(&session));
+        assert!(!silent.contains("claim"), "{silent}");
+        assert_eq!(
+            told.replace(
+                " The claim failed: sh test.sh is red (expected 5, got -1).",
+                ""
+            ),
+            silent
+        );
+        assert_ne!(told, silent);
     }
 }

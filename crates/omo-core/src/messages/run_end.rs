@@ -114,24 +114,28 @@ fn red_checks(session: &Session) -> impl Iterator<Item = &Check> {
 
 /// The objection to the work: a red check, then the review, then the missing claim.
 fn unproved_reason(session: &Session, verdict: &UlwVerdict) -> String {
-    if let Some(check) = red_checks(session).next() {
-        let others: Vec<String> = red_checks(session)
-            .skip(1)
-            .map(|check| sanitize(&check.command, 80))
-            .collect();
-        let more = match others.as_slice() {
-            [] => String::new(),
-            others => format!("; also {}", list_some(others.iter().map(String::as_str), 3)),
-        };
-        return format!("{}{more}", red_check_words(check));
-    }
-    if let Some(failure) = &session.verification.failure {
-        return sanitize(&failure.what, 240);
+    if let Some(objection) = objection(session) {
+        return objection;
     }
     if session.is_disowned() || session.verification.claimed_at.is_some() {
         return sanitize(&verdict.why, 320);
     }
     "the work was never claimed to be done".to_owned()
+}
+
+/// The first red check with the names of the others, or the objection of the review.
+pub(super) fn objection(session: &Session) -> Option<String> {
+    let mut red = red_checks(session);
+    let Some(first) = red.next() else {
+        let failure = session.verification.failure.as_ref();
+        return failure.map(|failure| sanitize(&failure.what, 240));
+    };
+    let others: Vec<String> = red.map(|check| sanitize(&check.command, 80)).collect();
+    let more = match others.as_slice() {
+        [] => String::new(),
+        others => format!("; also {}", list_some(others.iter().map(String::as_str), 3)),
+    };
+    Some(format!("{}{more}", red_check_words(first)))
 }
 
 /// `sh test.sh is red (expected 5, got -1)`.

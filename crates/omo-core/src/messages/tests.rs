@@ -299,7 +299,7 @@ fn all_texts() -> Vec<String> {
     texts.extend([true, false].map(run_start::not_in_plan_mode));
     texts.push(run_start::config_problem("ulw <promise>DONE</promise>"));
     texts.push(usage::ULW.to_owned());
-    texts.extend(StopRow::ALL.map(let_through));
+    texts.extend(StopRow::ALL.map(|row| let_through(row, Some(&session))));
     texts.extend(
         [
             PauseReason::Interrupted,
