@@ -74,42 +74,46 @@ fn offer_plan(
     request: ExecuteRequest,
     missing: CommandError,
 ) -> Result<(), CommandError> {
-    const NAMED_PLANS: usize = 5;
     let ready = ready_plans(context.env, &context.root)?;
-    let [path] = ready.as_slice() else {
-        if ready.is_empty() {
-            return Err(missing);
-        }
-        let line = |path: &String| format!("  {}", execute_line(context, &request, path));
-        let lines: Vec<String> = ready.iter().take(NAMED_PLANS).map(line).collect();
-        let more = match ready.len().saturating_sub(NAMED_PLANS) {
-            0 => "",
-            _ => "\n  … `omo plan list` has all of them",
-        };
-        let hint = format!(
-            "{} plans are ready; name one:\n{}{more}",
-            ready.len(),
-            lines.join("\n")
-        );
-        return Err(CommandError::not_found(missing.message(), hint));
+    let ([path], true) = (ready.as_slice(), context.is_preview) else {
+        return Err(naming_ready_plans(context, &request, &ready, missing));
     };
+    let named = request.with_file(path);
     let typed = execute_line(context, &request, path);
-    if context.is_preview {
-        let named = ExecuteRequest {
-            source: RequestedPlan::File(path.clone()),
-            ..request
-        };
-        execute_file(context, named, path)?;
-        output::print_block(&format!(
-            "[omo] No run is open here. One plan is ready: {}. To execute it, type:\n  {typed}",
-            sanitize(path, 200)
-        ))?;
-        return Err(CommandError::already_printed(ExitKind::NotFound));
-    }
-    Err(CommandError::not_found(
-        missing.message(),
-        format!("one plan is ready: `{typed}` executes it"),
-    ))
+    execute_file(context, named, path)?;
+    output::print_block(&format!(
+        "[omo] No run is open here. One plan is ready: {}. To execute it, type:\n  {typed}",
+        sanitize(path, 200)
+    ))?;
+    Err(CommandError::already_printed(ExitKind::NotFound))
+}
+
+/// The error with a hint that names plans with open tasks; with its own hint where there are none.
+fn naming_ready_plans(
+    context: &CommandContext,
+    request: &ExecuteRequest,
+    ready: &[String],
+    missing: CommandError,
+) -> CommandError {
+    const NAMED_PLANS: usize = 5;
+    let line = |path: &String| execute_line(context, request, path);
+    let hint = match ready {
+        [] => return missing,
+        [path] => format!("one plan is ready: `{}` executes it", line(path)),
+        [..] => {
+            let lines: Vec<String> = ready.iter().take(NAMED_PLANS).map(line).collect();
+            let more = match ready.len().saturating_sub(NAMED_PLANS) {
+                0 => "",
+                _ => "\n  … `omo plan list` has all of them",
+            };
+            format!(
+                "{} plans are ready; name one:\n  {}{more}",
+                ready.len(),
+                lines.join("\n  ")
+            )
+        }
+    };
+    CommandError::not_found(missing.message(), hint)
 }
 
 /// The line that executes a plan, for a session or a terminal.
@@ -117,11 +121,7 @@ fn execute_line(context: &CommandContext, request: &ExecuteRequest, path: &str) 
     if !context.env.in_session {
         return format!("omo run start {}", quote_argument(path));
     }
-    let named = ExecuteRequest {
-        source: RequestedPlan::File(path.to_owned()),
-        ..request.clone()
-    };
-    named.typed()
+    request.with_file(path).typed()
 }
 
 /// Prints the opened run and the next step: in words at a terminal, for a session the answer of `omo agent next`.
@@ -164,7 +164,13 @@ fn start_plan(
     request: &mut ExecuteRequest,
     path: &str,
 ) -> Result<Option<String>, CommandError> {
-    let file = find_plan_file(context, path)?;
+    let file = match find_plan_file(context, path) {
+        Err(missing) if missing.kind == ExitKind::NotFound => {
+            let ready = ready_plans(context.env, &context.root)?;
+            return Err(naming_ready_plans(context, request, &ready, missing));
+        }
+        found => found?,
+    };
     let known_run = match &context.runs {
         Some(runs) if !request.scope.is_dry_run => find_run(context, runs, &file.path)?,
         _ => KnownRun::Ended(Vec::new()),

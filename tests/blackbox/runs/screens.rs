@@ -402,6 +402,22 @@ fn what_a_line_lacks_is_said_before_anything_else() {
             )?;
             Ok(())
         }),
+        ("the file, where another plan is ready", two_tasks(), |g| {
+            let typed = shown(&mut g.session()?, "/omo:execute --waves docs/nope.md")?;
+            for part in [
+                "file not found: docs/nope.md",
+                "one plan is ready: `/omo:execute --waves docs/plan.md` executes it",
+            ] {
+                ensure!(typed.contains(part), "no {part}: {typed}");
+            }
+            g.omo_at_terminal(&["run", "start", "docs/nope.md"])?
+                .refuses(
+                    3,
+                    "file not found: docs/nope.md",
+                    "`omo run start docs/plan.md` executes it",
+                )
+                .map(drop)
+        }),
         ("the options of a plan", two_tasks(), |g| {
             let page = shown(&mut g.session()?, "/omo:execute --help")?;
             for option in ["--check", "--review", "--model", "--batch-size", "--pr "] {

@@ -63,6 +63,13 @@ pub(crate) struct ExecuteRequest {
 }
 
 impl ExecuteRequest {
+    pub(crate) fn with_file(&self, path: &str) -> Self {
+        Self {
+            source: RequestedPlan::File(path.to_owned()),
+            ..self.clone()
+        }
+    }
+
     pub(crate) fn warn_of_kept_proof(&self, policy: &RunPolicy) {
         let asks_otherwise = !self.proof.check.is_empty()
             && self.proof.added_checks() != policy.added_checks
