@@ -1,4 +1,4 @@
-//! `PageFile`: a report page, named by a person, or kept among omo's own files for a while.
+//! `PageFile`: a report page, written to a file that a person named, or kept in omo's own folder for a month.
 
 use std::fmt::Display;
 use std::fs::File;
@@ -83,7 +83,7 @@ impl PageFile<'_> {
         }
         let folder =
             GuardedFolder::open_user_part(self.env.state_home.as_deref()?, &FOLDER).ok()??;
-        // Older versions keep all pages in one folder.
+        // Older versions keep the pages of all projects in one folder: such a page moves to its project's folder.
         if let Ok(Some(html)) = folder.read(name, MAX_PAGE_BYTES) {
             keep_page(self.env, name, &String::from_utf8_lossy(&html)).ok()?;
             folder.remove(name).ok()?;
@@ -244,10 +244,13 @@ fn keep_page(env: &ProcessEnv, name: &str, html: &str) -> Result<PathBuf, Comman
     let folder = folder.create_folder(&project_folder_name(env))?;
     let short = short_name(&folder, name);
     // A temporary name first: another process may be writing the same page.
-    let own_name = format!("{short}.{}", std::process::id());
+    let temporary_name = format!("{short}.{}", std::process::id());
     let html = html.strip_suffix(&page_mark(name)).unwrap_or(html);
-    folder.replace(&own_name, format!("{html}{}", page_mark(name)).as_bytes())?;
-    folder.rename(&own_name, &short)?;
+    folder.replace(
+        &temporary_name,
+        format!("{html}{}", page_mark(name)).as_bytes(),
+    )?;
+    folder.rename(&temporary_name, &short)?;
     let others = folder
         .file_names("")?
         .into_iter()

@@ -1,4 +1,4 @@
-//! Findings in a plan, each with its line, and as rows for programs. Text of a plan is untrusted: it is cut.
+//! Findings in a plan: as text with the lines that they are about, cut since untrusted, and as rows of JSON.
 
 use std::fmt::Write;
 use std::ops::Range;
@@ -14,7 +14,7 @@ use serde::Serialize;
 const MAX_FINDINGS: usize = 40;
 const MAX_MARKED_BYTES: usize = 60;
 const MAX_BYTES_BEHIND: usize = 40;
-/// Maximum bytes of the line before the place, later cut to the width; beyond that the line is only named.
+/// Maximum bytes from the start of a line to a finding in it; farther in, only its line and column are shown.
 const MAX_BYTES_BEFORE: usize = 10_000;
 const WIDTH: usize = 100;
 const MAX_SENTENCE_CHARS: usize = 400;
@@ -28,7 +28,7 @@ pub(crate) fn render_diagnostics(plan: &Plan, file: &PlanFile) -> String {
     let mut remaining = plan.diagnostics.clone();
     let mut text = String::new();
     for (path, bytes) in file.files() {
-        // A finding in a file of a folder begins with its path.
+        // The text of a finding in a folder begins with the path of its file.
         let head = format!("{}: ", sanitize(path, 200));
         let (of_file, others): (Vec<_>, Vec<_>) = remaining
             .into_iter()
@@ -58,7 +58,7 @@ pub(super) fn render_findings(path: &str, bytes: &[u8], found: &[Diagnostic]) ->
     let places = places(bytes, &worst);
     let mut text = String::new();
     for (finding, place) in worst.iter().zip(&places) {
-        let _ = writeln!(text, "{}\n", with_its_line(path, bytes, finding, place));
+        let _ = writeln!(text, "{}\n", render_one(path, bytes, finding, place));
     }
     if found.len() > MAX_FINDINGS {
         let _ = writeln!(
@@ -71,7 +71,7 @@ pub(super) fn render_findings(path: &str, bytes: &[u8], found: &[Diagnostic]) ->
     text
 }
 
-fn with_its_line(path: &str, bytes: &[u8], finding: &Diagnostic, place: &LinePlace) -> String {
+fn render_one(path: &str, bytes: &[u8], finding: &Diagnostic, place: &LinePlace) -> String {
     let level = match finding.severity {
         Severity::Error => Level::ERROR,
         Severity::Warning => Level::WARNING,
@@ -112,7 +112,7 @@ struct Excerpt {
     marked: Range<usize>,
 }
 
-/// First line of the marked place. `None` for a finding about the whole file, or too far behind the start of its line.
+/// First line of the marked text. `None` for a finding about the whole file, or beyond `MAX_BYTES_BEFORE`.
 fn excerpt(bytes: &[u8], line_start: usize, span: &Range<usize>) -> Option<Excerpt> {
     if *span == (0..0) || span.start.saturating_sub(line_start) > MAX_BYTES_BEFORE {
         return None;
@@ -126,7 +126,7 @@ fn excerpt(bytes: &[u8], line_start: usize, span: &Range<usize>) -> Option<Excer
         .iter()
         .position(|byte| matches!(byte, b'\n' | b'\r'))
         .unwrap_or(seen.len());
-    let marked_end = boundary(
+    let marked_end = next_char_start(
         rest,
         line_end
             .min(MAX_MARKED_BYTES)
@@ -134,7 +134,7 @@ fn excerpt(bytes: &[u8], line_start: usize, span: &Range<usize>) -> Option<Excer
     );
     let before = lossy_text(bytes.get(line_start..start));
     let marked = lossy_text(rest.get(..marked_end));
-    let behind = lossy_text(rest.get(marked_end..boundary(rest, line_end.max(marked_end))));
+    let behind = lossy_text(rest.get(marked_end..next_char_start(rest, line_end.max(marked_end))));
     let is_cut = line_end == seen.len() && seen.len() < rest.len();
     let begin = before.len();
     let end = begin + marked.len();
@@ -149,17 +149,17 @@ fn lossy_text(piece: Option<&[u8]>) -> String {
     String::from_utf8_lossy(piece.unwrap_or_default()).into_owned()
 }
 
-fn boundary(bytes: &[u8], at: usize) -> usize {
+fn next_char_start(bytes: &[u8], at: usize) -> usize {
     let inner = bytes
         .get(at..)
         .unwrap_or_default()
         .iter()
-        .take_while(|byte| is_inner(**byte))
+        .take_while(|byte| is_continuation_byte(**byte))
         .count();
     at + inner
 }
 
-fn is_inner(byte: u8) -> bool {
+fn is_continuation_byte(byte: u8) -> bool {
     byte & 0b1100_0000 == 0b1000_0000
 }
 
@@ -194,7 +194,7 @@ fn places(bytes: &[u8], found: &[&Diagnostic]) -> Vec<LinePlace> {
                         column: 1,
                     }
                 }
-                byte if is_inner(*byte) => {}
+                byte if is_continuation_byte(*byte) => {}
                 _ => place.column += 1,
             }
         }

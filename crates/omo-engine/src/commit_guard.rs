@@ -1,4 +1,4 @@
-//! The hooks and settings that judge the commits of a run. A change of them that no passed task lists is a question.
+//! Hooks and settings that judge the commits of a run. The user is asked about a change that no passed task lists.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 pub type Judges = BTreeMap<String, String>;
 
-/// State of a judge that is missing, or that nothing uses any more.
+/// State of a hook or setting that is missing, or that nothing uses any more.
 const ABSENT: &str = "not used";
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -19,7 +19,7 @@ pub struct CommitGuard {
     pub judges: Judges,
 }
 
-/// States of `Judges` as the run found them, as a passed task left them, or as its user let one stand.
+/// Accepted states of each judge: found at the run's start, left by a passed task, or allowed by the user.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KnownGuard {
     pub settings: GitSettings,
@@ -47,7 +47,7 @@ impl KnownGuard {
         }
     }
 
-    /// Changes of `Judges` since the run knows them; `is_listed` is asked about the path of a file.
+    /// Judges in a state that the run has not accepted; `is_listed` tells whether a task lists the file of a path.
     pub fn changes(&self, now: &Judges, is_listed: impl Fn(&str) -> bool) -> GuardChanges {
         let (listed, others) = self.unknown_states(now).into_iter().partition(|(name, _)| {
             name.starts_with(SCRIPT) && !self.judges.contains_key(name)
@@ -56,7 +56,7 @@ impl KnownGuard {
         GuardChanges { listed, others }
     }
 
-    /// Judges that the question showed and that are still there: any later change is a question of its own.
+    /// Changed judges that the question showed, if their state is still the same: a later change is asked about anew.
     pub fn answered(&self, now: &Judges, refusal: &CommitRefusal) -> Judges {
         let CommitRefusal::GuardChanged { files, .. } = refusal else {
             return Judges::new();
@@ -70,7 +70,7 @@ impl KnownGuard {
         listed
     }
 
-    /// `Judges` that only a new worktree has: judges that all work trees share are known of the checkout.
+    /// Unknown judges among a new worktree's own files: shared hooks and settings are known from the checkout.
     pub(crate) fn unknown_in_worktree(&self, now: &Judges) -> Judges {
         let mut unknown = self.unknown_states(now);
         unknown.retain(|name, _| {
@@ -85,7 +85,7 @@ impl KnownGuard {
         let absent = self
             .judges
             .keys()
-            // A script that no hook runs any more is still there.
+            // A script does not go when no hook runs it any more.
             .filter(|name| !now.contains_key(*name) && !name.starts_with(SCRIPT))
             .map(|name| (name.as_str(), ABSENT));
         let there = now
@@ -121,7 +121,7 @@ fn path_of(name: &str) -> &str {
 
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct GuardChanges {
-    /// Changes by the task that lists them, and scripts that hooks run since.
+    /// Changes of files that a task lists, and scripts that no hook ran before.
     pub listed: Judges,
     pub others: Judges,
 }

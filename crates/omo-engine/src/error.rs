@@ -16,7 +16,7 @@ use crate::state::LedgerError;
 pub enum RunStoreError {
     #[error("{0} is not in a git repository")]
     NoRepository(PathBuf),
-    /// Runs are begun nowhere else: two ledgers of one repository would each know half of what happened.
+    /// No run is begun elsewhere instead: two ledgers of one repository would each know half of what happened.
     #[error("the runs of this repository are in {path}, which cannot be used: {source}")]
     Location { path: PathBuf, source: FolderError },
     #[error(

@@ -44,7 +44,7 @@ pub fn next_action(state: &RunState) -> NextAction<'_> {
         if let Some(action) = before_clients(state) {
             return action;
         }
-        // Questions of one session hold up no other: they are asked there.
+        // A question of one session holds up no other session: `parallel_schedule` asks it.
         return match parallel_schedule::next_action(state, parallel) {
             ParallelAction::End(result) => NextAction::End(result),
             ParallelAction::FinalChecks => NextAction::FinalChecks,
@@ -103,7 +103,7 @@ pub fn next_action(state: &RunState) -> NextAction<'_> {
     final_check_action(&view)
 }
 
-/// Questions before the first client is started: whether the plan is good, and its open decisions.
+/// Questions before the first client is started: verification, entry condition and open decisions of the plan.
 fn before_clients(state: &RunState) -> Option<NextAction<'_>> {
     if state.is_stopped || state.running_attempts().next().is_some() {
         return None;
@@ -125,7 +125,7 @@ fn before_clients(state: &RunState) -> Option<NextAction<'_>> {
         .or_else(|| due_before_all(state).map(NextAction::AskNew))
 }
 
-/// Another round, or the end where there is none left. `None` where nothing has to be done again.
+/// The next round, or the run's end after the last round. `None` without a task to be done again.
 fn next_round(state: &RunState) -> Option<NextAction<'_>> {
     let reopened = rounds::tasks_to_reopen(state);
     if state.plan.policy.on_task_fail != OnTaskFail::NextRound || reopened.is_empty() {
@@ -157,7 +157,7 @@ fn final_check_action<'a>(view: &View<'a>) -> NextAction<'a> {
     }
 }
 
-/// A question, not asked yet, that comes before any further task, whatever else is done.
+/// The next question that has to be asked before any further task begins.
 fn due_question(state: &RunState) -> Option<QuestionKind> {
     due_before_all(state)
         .or_else(|| state.due_commit_question())
@@ -169,7 +169,7 @@ fn due_before_all(state: &RunState) -> Option<QuestionKind> {
         .plan
         .preconditions
         .iter()
-        .all(|known| !matches!(known, Precondition::Verification { approved: false }))
+        .all(|precondition| !matches!(precondition, Precondition::Verification { approved: false }))
         && !was_answered(state, &QuestionKind::Verification)
     {
         return Some(QuestionKind::Verification);
@@ -185,7 +185,7 @@ fn due_entry(state: &RunState) -> Option<QuestionKind> {
         .plan
         .preconditions
         .iter()
-        .find_map(|known| match known {
+        .find_map(|precondition| match precondition {
             Precondition::EntryCondition { text, checks } if checks.is_empty() => {
                 Some(QuestionKind::EntryCondition { text: text.clone() })
             }
@@ -203,7 +203,7 @@ fn was_answered(state: &RunState, about: &QuestionKind) -> bool {
     })
 }
 
-/// Blocking decisions and those without a recommendation one by one; then the others in one question.
+/// The next blocking decision or one without a recommendation, by itself; after these, all others in one question.
 fn due_decisions(state: &RunState) -> Option<QuestionKind> {
     let open = state
         .plan
@@ -233,7 +233,7 @@ fn due_decisions(state: &RunState) -> Option<QuestionKind> {
     })
 }
 
-/// A decision without a question: it was taken, or was answered without anything to choose from.
+/// A decision that needs no question: chosen in the plan, or answered when it was asked by itself.
 fn is_settled(state: &RunState, decision: &PlanDecision) -> bool {
     decision.chosen.is_some()
         || state.questions.iter().any(|known| {
@@ -347,13 +347,14 @@ impl<'a> View<'a> {
             .all(|id| !self.unfinished_tasks.contains(id.as_str()))
     }
 
-    /// Position of the batch whose end a person is asked about now, while something is left to do.
+    /// Position of the ended batch at which the run stops for a person now; `None` with nothing left to do.
     fn due_stop(&self) -> Option<usize> {
         let groups = &self.state.plan.groups;
-        let mut over = group_order(&self.state.plan)
+        let mut ended = group_order(&self.state.plan)
             .into_iter()
             .take_while(|place| groups.get(*place).is_some_and(|group| self.is_over(group)));
-        over.find(|place| self.has_open_stop(*place))
+        ended
+            .find(|place| self.has_open_stop(*place))
             .filter(|_| !self.unfinished_tasks.is_empty())
     }
 
@@ -368,11 +369,11 @@ impl<'a> View<'a> {
 
     fn startable_tasks(&self) -> Vec<&'a Task> {
         let policy = &self.state.plan.policy;
-        let most = match (policy.parallel, policy.max_workers) {
+        let limit = match (policy.parallel, policy.max_workers) {
             (Parallelism::None, _) => 1,
             (Parallelism::Groups | Parallelism::Tasks, 0) => MAX_WORKERS,
-            (Parallelism::Groups | Parallelism::Tasks, most) => {
-                usize::try_from(most).map_or(MAX_WORKERS, |most| most.min(MAX_WORKERS))
+            (Parallelism::Groups | Parallelism::Tasks, limit) => {
+                usize::try_from(limit).map_or(MAX_WORKERS, |limit| limit.min(MAX_WORKERS))
             }
         };
         let open = self.open_groups();
@@ -384,7 +385,7 @@ impl<'a> View<'a> {
             .collect();
         let mut ready = Vec::new();
         for (task, standing) in &self.standings {
-            if at_work.len() >= most {
+            if at_work.len() >= limit {
                 break;
             }
             let is_uncommitted = self
@@ -421,12 +422,12 @@ impl<'a> View<'a> {
     fn open_groups(&self) -> BTreeSet<usize> {
         let groups = &self.state.plan.groups;
         let order = group_order(&self.state.plan);
-        let last = order
+        let first_stop = order
             .iter()
             .position(|place| self.has_open_stop(*place))
             .unwrap_or(order.len());
-        let reached = order.into_iter().take(last.saturating_add(1));
-        let first = groups
+        let reached = order.into_iter().take(first_stop.saturating_add(1));
+        let first_wave = groups
             .iter()
             .filter(|group| !self.is_over(group))
             .map(|group| group.wave)
@@ -435,7 +436,7 @@ impl<'a> View<'a> {
             .filter(|place| {
                 groups.get(*place).is_some_and(|group| {
                     let mut deps = groups.iter().filter(|dep| group.deps.contains(&dep.id));
-                    Some(group.wave) == first && deps.all(|dep| self.is_over(dep))
+                    Some(group.wave) == first_wave && deps.all(|dep| self.is_over(dep))
                 })
             })
             .collect()

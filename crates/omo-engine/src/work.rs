@@ -1,4 +1,4 @@
-//! `Engine`: each verb as a transaction on the ledger, with the files and processes around that.
+//! `Engine`: each verb, such as `start` or `done`, as a transaction on a run's ledger, and the files made from it.
 
 mod attempt;
 mod baseline;
@@ -86,7 +86,7 @@ impl From<TransactError> for EngineError {
 #[derive(Debug)]
 pub struct Engine<'a> {
     pub run: &'a Run,
-    /// Top of the project's work tree, with the plan and the files for others.
+    /// Top of the project's work tree, with the plan and the files for other programs.
     pub root: &'a Path,
     /// The work tree of the work: the user's own, or that of a session.
     pub work_tree: ProvedWorktree,
@@ -101,14 +101,14 @@ pub struct Engine<'a> {
     pub warn: fn(&str),
 }
 
-/// Signs of life for the user while a verb takes its time.
+/// Progress of a verb that takes long, for the user.
 pub trait CommandWatcher {
-    /// Start of a check, by its place among `_of`.
+    /// Start of a check, at `_place` from 0 of `_of` checks.
     fn begins(&mut self, _command: &str, _place: usize, _of: usize) {}
     fn copies(&mut self, _file_count: usize) {}
     /// Start of a check in a copy, with the work or without it.
     fn compares(&mut self, _command: &str, _with_work: bool) {}
-    /// A moment of waiting; `false` ends everything.
+    /// Asked again and again during a wait; `false` ends the verb and its processes.
     fn should_continue(&mut self) -> bool {
         true
     }
@@ -165,7 +165,7 @@ impl Engine<'_> {
 }
 
 impl Engine<'_> {
-    /// Writes the events before, the decision, and those that follow by themselves: all or none.
+    /// Writes the events that join the caller to the run, those of `decide`, and those that follow: all or none.
     pub fn transact<T>(
         &self,
         decide: impl FnOnce(&RunState) -> Result<(Vec<EventKind>, T), VerbRefusal>,
@@ -176,7 +176,7 @@ impl Engine<'_> {
         )
     }
 
-    /// The run after the events that come before its caller's; without any, takes no lock and reads nothing.
+    /// State after the events that are due without a verb; without any, takes no lock and reads no ledger.
     pub fn settle(&self, state: RunState) -> Result<RunState, EngineError> {
         let state = self.restored_if_possible(state)?;
         let before =
@@ -236,7 +236,7 @@ impl Engine<'_> {
         Ok((value, self.write_projections(state)?))
     }
 
-    /// Has sessions begin from the present tip of the user's branch, as long as that has the earlier work.
+    /// Start of further sessions from the tip of the user's branch; refused where it lacks the work that has landed.
     fn begin_parallel_anew(&self, parallel: &ParallelState) -> Result<EventKind, VerbRefusal> {
         let started = begin_parallel(self.root, parallel.policy.clone()).ok_or_else(|| {
             VerbRefusal::new(
@@ -261,7 +261,7 @@ impl Engine<'_> {
         Ok(started)
     }
 
-    /// As [`Engine::write_projections`], for a run that is over: texts of a later run stay.
+    /// As [`Engine::write_projections`], for a run that is over: files that a later run wrote stay.
     pub fn write_projections_if_last(&self, state: RunState) -> Result<RunState, EngineError> {
         let state = self.restored_if_possible(state)?;
         let (folder, memory) = self.files_for_others(&state);
@@ -273,7 +273,7 @@ impl Engine<'_> {
         }
     }
 
-    /// The folder of the files for others, and the file that remembers them; a task list has its own folder.
+    /// Folder of the files for other programs, for a task list its own, and the file that remembers their texts.
     fn files_for_others<'s>(&'s self, state: &'s RunState) -> (&'s Path, PathBuf) {
         let runs = self.run.folder().parent().unwrap_or(self.run.folder());
         let folder = if state.is_task_list() {
@@ -286,14 +286,14 @@ impl Engine<'_> {
 
     fn write_files(&self, state: &RunState) -> Result<Vec<FileDrift>, ProjectionError> {
         if let (true, Some(tree)) = (state.is_ultraplan(), GitWorktree::find(self.root)) {
-            // Shown by `git status` or not, the file is omo's own.
+            // Best effort: otherwise `git status` shows the progress file.
             let _ = exclude::add_exclude_line(&tree, ultraexecute_progress::IGNORE_PATTERN);
         }
         let (folder, memory) = self.files_for_others(state);
         Projection::new(folder, &memory, self.run.id()).write(state)
     }
 
-    /// Writes the files for others, ticks the plan's file, and notes edits by others; nothing without a work tree.
+    /// Ticks the plan's file, writes the files for other programs, and notes edits of these, if there is a work tree.
     pub fn write_projections(&self, state: RunState) -> Result<RunState, EngineError> {
         if moved_run::is_gone(&state) {
             return Ok(state);
@@ -301,7 +301,7 @@ impl Engine<'_> {
         let _alone = self.run.lock_files()?;
         let state = self.tick_plan(state)?;
         let drifts = match self.write_files(&state) {
-            // Nothing is read from it, and a plan may lie where no file can be written.
+            // omo does not read the progress file, and a plan may lie where no file can be written.
             Err(error) if state.is_ultraplan() || self.caller.group.is_some() => {
                 return Ok(self.warn_unwritten(state, &error));
             }
@@ -323,7 +323,7 @@ impl Engine<'_> {
         Ok(state)
     }
 
-    /// A client of the run may be kept from a progress file: then the supervisor writes it.
+    /// Warns, except in a client of the run: the supervisor writes the progress file for it.
     fn warn_unwritten(&self, state: RunState, error: &ProjectionError) -> RunState {
         if self.caller.group.is_none() {
             (self.warn)(&format!(
@@ -347,7 +347,7 @@ impl Engine<'_> {
     }
 }
 
-/// Events one after the other, each on the state after the one before.
+/// Events of a transaction, and the state after them.
 struct Play<'a> {
     state: RunState,
     events: Vec<EventKind>,
@@ -366,41 +366,41 @@ impl<'a> Play<'a> {
     }
 
     fn apply_all(&mut self, events: Vec<EventKind>) {
-        for what in events {
-            self.apply(what);
+        for kind in events {
+            self.apply(kind);
         }
     }
 
-    fn apply(&mut self, what: EventKind) {
+    fn apply(&mut self, kind: EventKind) {
         let event = RunEvent {
             seq: self.state.seq + 1,
             ts: self.now,
             actor: self.actor.clone(),
-            kind: what,
+            kind,
         };
         // An impossible event is refused by the ledger, which applies every event again.
         let _ = self.state.apply(&event);
         self.events.push(event.kind);
     }
 
-    /// Events that follow by themselves: a due question, the end. Before an end the checkout is looked at once.
+    /// Adds the events that follow by themselves, such as a due question; once, before an end, also missing commits.
     fn advance(&mut self, missing_commits: impl FnOnce(&RunState) -> Vec<MissingCommit>) {
         let mut look = Some(missing_commits);
-        while let Some(what) = verbs::automatic_event(&self.state) {
-            if let (EventKind::RunEnded { .. }, Some(missing_commits)) = (&what, look.take()) {
+        while let Some(kind) = verbs::automatic_event(&self.state) {
+            if let (EventKind::RunEnded { .. }, Some(missing_commits)) = (&kind, look.take()) {
                 let commits = missing_commits(&self.state);
                 if commits != self.state.missing_commits {
                     self.apply(EventKind::CommitsMissing { commits });
                     continue;
                 }
             }
-            self.apply(what);
+            self.apply(kind);
         }
     }
 }
 
 /// Begins parallel work, from the tip of the user's branch; `None` where no branch with commits is checked out.
-pub fn begin_parallel(root: &Path, terms: ClientPolicy) -> Option<EventKind> {
+pub fn begin_parallel(root: &Path, policy: ClientPolicy) -> Option<EventKind> {
     let facts = integrate::read_checkout_facts(&GitRepository::find(root)?).ok()?;
     let CheckoutHead::Branch { reference, commit } = facts.head else {
         return None;
@@ -409,19 +409,19 @@ pub fn begin_parallel(root: &Path, terms: ClientPolicy) -> Option<EventKind> {
         base: commit,
         policy: ClientPolicy {
             branch: reference,
-            ..terms
+            ..policy
         },
     })
 }
 
-/// The events of a run after the one that opens it: known ones, and those that follow by themselves.
+/// The first events of a run after `opened`: `known`, those that the plan implies, and those that follow by themselves.
 pub fn opening_events(
     opened: EventKind,
     known: Vec<EventKind>,
     actor: &EventActor,
     now: Timestamp,
 ) -> Vec<EventKind> {
-    let failed = match &opened {
+    let implied = match &opened {
         EventKind::RunOpened { plan, .. } => verbs::opening_events(plan),
         _ => Vec::new(),
     };
@@ -436,7 +436,7 @@ pub fn opening_events(
     };
     let mut play = Play::new(state, actor, now);
     play.apply_all(known);
-    play.apply_all(failed);
+    play.apply_all(implied);
     play.advance(|_| Vec::new());
     play.events
 }

@@ -1,4 +1,4 @@
-//! A file for the reader of each `Dialect`.
+//! Fuzz target: arbitrary bytes as a plan file, for the reader of each `Dialect`.
 
 use std::collections::HashSet;
 
@@ -35,9 +35,9 @@ pub(crate) fn split_input(data: &[u8]) -> (&'static str, &[u8]) {
     )
 }
 
-/// A runnable plan has tasks with unique ids that need existing ones, in an order; messages are about bytes and lines
-/// of the file; and the same file gives the same result. True for every reader, also of one that would leave the file
-/// to another.
+/// Asserts, for every reader whether the path is its own or not: the same bytes give the same plan; findings point at
+/// bytes and lines of the file; and the tasks of a runnable plan have unique ids, need existing tasks, and have an
+/// order.
 pub fn check(data: &[u8]) {
     let (path, bytes) = split_input(data);
     let plan = read(path, bytes, BatchOptions::default());
@@ -45,7 +45,7 @@ pub fn check(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else {
         return assert!(!plan.can_run() && plan.tasks.is_empty());
     };
-    is_sound(&plan, text);
+    assert_sound(&plan, text);
     let input = PlanInput::new(path, text);
     for dialect in Dialect::ALL {
         let mut plan = read(path, b"", BatchOptions::default());
@@ -53,11 +53,11 @@ pub fn check(data: &[u8]) {
         dialect
             .rules()
             .read_plan(&input, BatchOptions::default(), &mut plan);
-        is_sound(&plan, text);
+        assert_sound(&plan, text);
     }
 }
 
-fn is_sound(plan: &Plan, text: &str) {
+fn assert_sound(plan: &Plan, text: &str) {
     let lines = text.split(['\n', '\r']).count();
     for found in &plan.diagnostics {
         assert!(
@@ -100,10 +100,10 @@ fn is_sound(plan: &Plan, text: &str) {
             );
         }
     }
-    has_an_order(plan);
+    assert_order(plan);
 }
 
-fn has_an_order(plan: &Plan) {
+fn assert_order(plan: &Plan) {
     let mut left: Vec<_> = plan.tasks.iter().collect();
     while !left.is_empty() {
         let open: HashSet<&str> = left.iter().map(|task| task.id.as_str()).collect();

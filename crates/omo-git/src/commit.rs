@@ -1,6 +1,6 @@
-//! Commits exactly the files of one step as their user would: with their identity, settings and hooks, which a keeper
-//! ends at a limit, and with everything else left as staged. Message and paths come from files, never from a command
-//! line.
+//! `commit_paths`: commits exactly the files of one step as their user would, with their identity, settings and hooks;
+//! a keeper ends git at a time limit, and everything else stays as it is staged. Message and paths reach git in files,
+//! never on a command line.
 
 mod git_formats;
 mod refusal;
@@ -40,10 +40,10 @@ const MESSAGE: &str = "message";
 const PATHS: &str = "paths";
 const TRACE: &str = "trace";
 const MAX_TRACE_BYTES: u64 = 64 * 1024 * 1024;
-/// Two steps of one work tree may end at the same time, and hooks take long.
+/// Maximum wait for the commit of another step of the work tree, whose hooks may take long.
 const PATIENCE: Duration = Duration::from_secs(120);
 const GIT_LIMIT: Duration = Duration::from_secs(60);
-/// Words of git where `core.safecrlf` refuses a file.
+/// Part of git's message where `core.safecrlf` refuses a file.
 const LINE_ENDS: &str = "would be replaced by";
 
 #[derive(Clone, Copy, Debug)]
@@ -77,7 +77,7 @@ pub enum CommitEnd {
     Refused(CommitRefusal),
 }
 
-/// Commits, while `goes_on`; then git and the hooks are ended. The calling binary is its own keeper: see
+/// Commits, and ends git and its hooks once `goes_on` is `false`. The calling binary is its own keeper: see
 /// [`omo_process::keeper::run_if_asked`].
 pub fn commit_paths(
     order: &CommitRequest<'_>,
@@ -142,7 +142,7 @@ impl CommitWorktree {
             let files = self.without_folders(&names)?;
             self.split_new_and_known(files, head.is_some(), &before, &others)?
         };
-        // They were removed, and a commit holds that.
+        // All paths are gone, from the index and `HEAD` too: an earlier commit removed them.
         if let (true, true, Some(sha)) = (new.is_empty(), known.is_empty(), &head) {
             return Ok(CommitEnd::AlreadyCommitted { sha: sha.clone() });
         }
@@ -214,7 +214,7 @@ impl CommitWorktree {
             .ok_or_else(|| format!("{path:?} lies outside of the work tree"))
     }
 
-    /// A file that became a folder goes with the files in it: git takes no folder for a removed file.
+    /// `names` without folders: git needs a file in a folder that took a file's place, which has to be named too.
     fn without_folders(&self, names: &[TreePath]) -> Result<Vec<TreePath>, CommitRefusal> {
         let (folders, files): (Vec<TreePath>, Vec<TreePath>) =
             names.iter().cloned().partition(|name| {
@@ -256,7 +256,7 @@ impl CommitWorktree {
         let (mut known, mut rest): (Vec<TreePath>, Vec<TreePath>) =
             names.into_iter().partition(|name| index.contains_key(name));
         let new = rest.extract_if(.., |name| others.contains(name)).collect();
-        // Slow: only for names that neither list has.
+        // `ls-tree` is slow: only for paths that are neither in the index nor untracked.
         if has_head && !rest.is_empty() {
             let committed = self.git_list(
                 &["ls-tree", "-r", "-z", "--name-only", "--full-tree", "HEAD"],
@@ -316,7 +316,7 @@ impl CommitWorktree {
             })
             .unwrap_or_default();
         match fields.as_slice() {
-            // File, line number, pattern, path.
+            // Fields: source file, line number, pattern, path.
             [source, _, pattern, ..] => CommitRefusal::Ignored {
                 path,
                 source: lossy_text(source),
@@ -326,7 +326,7 @@ impl CommitWorktree {
         }
     }
 
-    /// Checked-out commit; `None` in a new repository. Without files of references git has to say.
+    /// Checked-out commit; `None` in a new repository. Git is asked where `HEAD` cannot be read from files.
     fn head(&self) -> Option<String> {
         let arguments = ["rev-parse", "--verify", "--quiet", "HEAD^{commit}"];
         self.tree.head().or_else(|| self.git_line(&arguments))
@@ -370,7 +370,7 @@ impl CommitWorktree {
         }
     }
 
-    /// Adds new files to the index without their content, also outside of the sparse set: git commits no others.
+    /// Adds new files to the index without their content, also outside of a sparse checkout, so that git commits them.
     fn add_intent(&self, new: &[TreePath]) -> Result<(), CommitRefusal> {
         if !new.is_empty() {
             let arguments = [
@@ -390,8 +390,8 @@ impl CommitWorktree {
         read_index(&self.tree, index.exists().then_some(index.as_path())).ok()
     }
 
-    /// Best effort: where another git is at work, a new file stays known without its content, and no commit takes it up
-    /// by itself.
+    /// Restores the index entries of `names`. Best effort: where another git is at work, a new file stays in the index
+    /// without its content, which no commit takes up by itself.
     fn restore_index(&self, before: &IndexEntries, names: &[TreePath]) {
         if let Some(now) = self.listing() {
             let _ = restore_index_paths(
@@ -403,9 +403,9 @@ impl CommitWorktree {
         }
     }
 
-    /// Updates the index from the commit, where a hook changed or added files: git leaves the index as it was, which
-    /// would stage all of that to be taken back. Other staged files stay; where another git is at work, so does the
-    /// rest. Returns the paths in which the commit differs from `names` as git was about to commit them.
+    /// Updates the index from the commit, where a hook changed or added files: git leaves the old entries, and the next
+    /// commit would undo the work of the hook. Other staged files stay; where another git is at work, nothing changes.
+    /// Returns the paths that hooks changed or added, by which the commit differs from the files that git was given.
     fn follow_hooks(
         &self,
         head: Option<&str>,
@@ -496,7 +496,7 @@ impl CommitWorktree {
 
     fn run(
         &self,
-        what: &str,
+        subcommand: &str,
         order: &CommitRequest<'_>,
         environment: &CheckEnvironment,
         goes_on: impl FnMut() -> bool,
@@ -506,16 +506,16 @@ impl CommitWorktree {
         let case = ignore_case_setting(&self.tree)
             .map(|setting| format!("-c {setting} "))
             .unwrap_or_default();
-        let words = format!(
-            "{case}{what} --only --cleanup=whitespace --file={message} --pathspec-from-file={paths} --pathspec-file-nul"
+        let command = format!(
+            "{case}{subcommand} --only --cleanup=whitespace --file={message} --pathspec-from-file={paths} --pathspec-file-nul"
         );
-        let own = [
+        let variables = [
             ("OMO_MESSAGE", MESSAGE),
             ("OMO_PATHS", PATHS),
             ("GIT_TRACE2_EVENT", TRACE),
         ];
-        let own =
-            own.map(|(name, file)| (name, self.private.folder.path().join(file).into_os_string()));
+        let variables = variables
+            .map(|(name, file)| (name, self.private.folder.path().join(file).into_os_string()));
         let user = UserGit {
             environment,
             settings: order.settings,
@@ -524,8 +524,8 @@ impl CommitWorktree {
         user.run(
             self.git.clone(),
             &self.tree.top,
-            &words,
-            own.to_vec(),
+            &command,
+            variables.to_vec(),
             goes_on,
         )
     }
@@ -533,21 +533,23 @@ impl CommitWorktree {
     fn failure_reason(&self, outcome: &CommandOutcome) -> String {
         let lock = self.tree.git.join("index.lock");
         // A killed git cannot remove it.
-        let left = lock.exists().then(|| {
+        let lock_hint = lock.exists().then(|| {
             format!(
                 "; {} is there: remove it once no git works in this repository",
                 lock.display()
             )
         });
-        let left = left.unwrap_or_default();
+        let lock_hint = lock_hint.unwrap_or_default();
         match &outcome.end {
-            None => format!("git commit was ended{left}"),
-            Some(CheckEnd::Exited(status)) => format!("git commit failed with exit {status}{left}"),
+            None => format!("git commit was ended{lock_hint}"),
+            Some(CheckEnd::Exited(status)) => {
+                format!("git commit failed with exit {status}{lock_hint}")
+            }
             Some(CheckEnd::TimedOut(seconds)) => {
-                format!("git commit and its hooks took longer than {seconds} s{left}")
+                format!("git commit and its hooks took longer than {seconds} s{lock_hint}")
             }
             Some(CheckEnd::Killed(signal)) => {
-                format!("git commit was ended by signal {signal}{left}")
+                format!("git commit was ended by signal {signal}{lock_hint}")
             }
             Some(CheckEnd::NotStarted(why)) => format!("git commit {why}"),
         }

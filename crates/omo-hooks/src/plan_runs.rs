@@ -1,4 +1,4 @@
-//! A prompt's meaning to a plan: a person's words, a command's arguments, or an approval.
+//! Prompts about the run of a plan: noted as a person's word, kept as a typed command, or taken as an approval.
 
 use std::path::Path;
 
@@ -19,7 +19,7 @@ use omo_state::trust::pending_approval::{self, PendingApproval};
 use crate::run_prompt;
 use crate::runtime::HookContext;
 
-const SHOWN: usize = 2;
+const MAX_REQUESTS: usize = 2;
 
 pub enum PromptApproval {
     NotAsked,
@@ -95,12 +95,12 @@ pub fn approve_commands(context: &HookContext, intent: &PromptIntent) -> PromptA
                 &pending.plan,
                 pending.commands.len(),
             )),
-            Err(said) => PromptApproval::Refused(said),
+            Err(refusal) => PromptApproval::Refused(refusal),
         },
     }
 }
 
-/// Of all plans of a project; empty where they cannot be looked up.
+/// Pending approvals of all plans of a project; empty where they cannot be read.
 pub(crate) fn pending_approvals(context: &HookContext, root: &Path) -> Vec<PendingApproval> {
     pending_approval::read_all(context.env.state_home.as_deref(), root).unwrap_or_else(|error| {
         context.log_problem(&error);
@@ -108,7 +108,7 @@ pub(crate) fn pending_approvals(context: &HookContext, root: &Path) -> Vec<Pendi
     })
 }
 
-/// For the user; `None` without unapproved commands.
+/// Text that asks the user for approvals; `None` without unapproved commands.
 pub(crate) fn approval_text(
     context: &HookContext,
     approvals: &[PendingApproval],
@@ -116,15 +116,18 @@ pub(crate) fn approval_text(
     let state_home = context.env.state_home.as_deref();
     let open: Vec<&PendingApproval> = approvals
         .iter()
-        .filter(|it| !pending_approval::is_approved(state_home, &it.digest))
+        .filter(|pending| !pending_approval::is_approved(state_home, &pending.digest))
         .collect();
     let mut texts: Vec<String> = open
         .iter()
-        .take(SHOWN)
-        .map(|it| approval_request(it).unwrap_or_else(|refusal| refusal))
+        .take(MAX_REQUESTS)
+        .map(|pending| approval_request(pending).unwrap_or_else(|refusal| refusal))
         .collect();
-    if open.len() > SHOWN {
-        texts.push(format!("and {} more that are older", open.len() - SHOWN));
+    if open.len() > MAX_REQUESTS {
+        texts.push(format!(
+            "and {} more that are older",
+            open.len() - MAX_REQUESTS
+        ));
     }
     (!texts.is_empty()).then(|| texts.join("\n"))
 }

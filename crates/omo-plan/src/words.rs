@@ -1,4 +1,4 @@
-//! Words of plans, by language.
+//! Words such as `Task` or `Depends on` that plans use, in ten languages.
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Word {
@@ -15,7 +15,7 @@ pub(crate) enum Word {
     Delete,
 }
 
-/// Placeholder in a pattern, and lower-case words separated by `|`, from English to Korean.
+/// Placeholder of each word in a pattern, and its lower-case forms: a text for each language, with `|` between forms.
 const TABLE: [(Word, &str, [&str; 10]); 11] = [
     (
         Word::Task,
@@ -197,8 +197,8 @@ const TABLE: [(Word, &str, [&str; 10]); 11] = [
 
 impl Word {
     pub(crate) fn words(self) -> impl Iterator<Item = &'static str> {
-        let own = TABLE.iter().filter(move |(word, ..)| *word == self);
-        own.flat_map(|(.., languages)| languages)
+        let rows = TABLE.iter().filter(move |(word, ..)| *word == self);
+        rows.flat_map(|(.., languages)| languages)
             .flat_map(|words| words.split('|'))
     }
 
@@ -206,7 +206,7 @@ impl Word {
         self.words().any(|word| word == lower)
     }
 
-    /// Alternatives of a pattern, the longer ones first, in lower case or with a capital.
+    /// Alternatives of a regular expression, the longest first; a capital may stand in place of the first letter.
     fn alternatives(self) -> String {
         let mut words: Vec<&str> = self.words().collect();
         words.sort_by_key(|word| std::cmp::Reverse(word.len()));

@@ -1,4 +1,4 @@
-//! `ClaimComparison`: a check of a claim with the judges and the tests of then.
+//! `ClaimComparison`: a claim's check, compared with runs on the steering files and the tests of the run's start.
 
 use omo_core::check::counterfactual::list_names;
 use omo_core::check::test_report::{TestOutcome, TestReport};
@@ -7,20 +7,20 @@ use omo_core::text::pluralize;
 /// Facts about a check that is green with the change, beside its `CheckProof`.
 #[derive(Clone, Debug, Default)]
 pub struct ClaimComparison {
-    /// Changed files without which it is not green.
+    /// Changed files without which the check is not green.
     pub judged_by: Vec<String>,
-    /// `hex_digest` of all changed files that may steer it.
+    /// `hex_digest` of all changed files that may steer the check.
     pub judging_digest: String,
     pub notes: Vec<String>,
     pub now: TestReport,
-    /// Tests with the judges as they were, where only tests load those and the check is red.
+    /// Outcomes with the steering files of the start, where only tests load these files and the check is red.
     pub with_judges_of_then: Option<TestReport>,
-    /// Tests with all test files as they were, and these files, where the check is red then.
+    /// Outcomes with all test files of the start, and the names of these files, where the check is red with them.
     pub with_tests_of_then: Option<(TestReport, Vec<String>)>,
 }
 
 impl ClaimComparison {
-    /// Files without which it is not green; none where all tests of the start pass without them, as with a new fixture.
+    /// Files that the green check needs; none where all tests of the start pass without them, as with a new fixture.
     pub(crate) fn judging_files(&self, started: &TestReport) -> &[String] {
         if self
             .with_judges_of_then
@@ -30,7 +30,7 @@ impl ClaimComparison {
             return &[];
         }
         match &self.with_tests_of_then {
-            // Tests without names: only that they made it green is known.
+            // A report without names tells only that the changed test files made the check green.
             Some((_, files)) if self.judged_by.is_empty() && !self.now.names_passed_tests() => {
                 files
             }
@@ -52,7 +52,7 @@ impl ClaimComparison {
             && kept.all(|(name, _)| then.outcome(name) == Some(TestOutcome::Passed))
     }
 
-    /// Note of tests that failed at the start, pass now, and still fail as they were.
+    /// Note of tests that failed at the start and pass now, but fail with the test files of the start.
     pub(crate) fn changed_tests(&self, started: &TestReport) -> Option<String> {
         let (then, _) = self.with_tests_of_then.as_ref()?;
         let names: Vec<String> = turned_green(started, &self.now)

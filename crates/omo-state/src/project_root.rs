@@ -1,4 +1,4 @@
-//! The project of a session, of a terminal and of a repository.
+//! Project folders: that of a session, that of a terminal, and all those with sessions in a repository.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use crate::env;
 use crate::git_worktree::GitWorktree;
 
-/// `CLAUDE_PROJECT_DIR`, else the work tree of `cwd`, else `cwd`.
+/// Project of a session: `CLAUDE_PROJECT_DIR`, else the work tree of `cwd`, else `cwd`.
 ///
-/// A session keeps its state in a sub-folder. `None` without an absolute path.
+/// The state of the session is kept below it. `None` without an absolute path.
 pub fn find_root(project_dir: Option<&Path>, cwd: Option<&Path>) -> Option<PathBuf> {
     if let Some(dir) = project_dir.filter(|dir| dir.is_absolute()) {
         return Some(dir.to_owned());
@@ -17,8 +17,8 @@ pub fn find_root(project_dir: Option<&Path>, cwd: Option<&Path>) -> Option<PathB
     Some(work_tree(cwd).unwrap_or(cwd).to_owned())
 }
 
-/// The nearest folder upwards in which omo was used, else the top of the work tree, else the
-/// folder. Outside of a work tree the user's home is a project only for itself.
+/// Project of a terminal: the nearest folder upwards in which omo was used, else the top of the
+/// work tree, else the folder. Without a work tree, the home folder is no project of its sub-folders.
 pub fn find_project(folder: &Path) -> Option<PathBuf> {
     find_project_below(folder, env::home().as_deref())
 }
@@ -33,8 +33,8 @@ fn find_project_below(folder: &Path, home: Option<&Path>) -> Option<PathBuf> {
         .or_else(|| find_root(None, Some(folder)))
 }
 
-/// The project first, then used folders up to the top of the work tree, used tops of other work
-/// trees, and those of `started_in` in the repository.
+/// Folders with sessions: the project, then used folders up to the top of the work tree, used tops
+/// of the repository's other work trees, and folders of `started_in` in this repository.
 pub fn session_folders(folder: &Path, started_in: &[PathBuf]) -> Vec<PathBuf> {
     let mut folders: Vec<PathBuf> = find_project(folder).into_iter().collect();
     if let Some(tree) = GitWorktree::find(folder) {

@@ -1,12 +1,12 @@
-//! Random letters.
+//! Random lower-case letters for ids.
 
 use crate::seal::KeyError;
 
 const ALPHABET: &[u8; 26] = b"abcdefghijklmnopqrstuvwxyz";
-/// The greatest multiple of the alphabet's length in a byte: no letter is likelier than another.
+/// 9 times 26: bytes from here on are thrown away, since they would make some letters likelier.
 const UNBIASED_LIMIT: u8 = 234;
 
-/// Random lower-case letters.
+/// Text of `count` random lower-case letters.
 ///
 /// # Errors
 ///

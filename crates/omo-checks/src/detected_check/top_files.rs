@@ -1,4 +1,4 @@
-//! The top of a project, for detection: names, and texts of files.
+//! Names and texts of the files at a project's top, by which its test command is detected.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -13,15 +13,15 @@ const MAX_BYTES: u64 = 256 * 1024;
 pub(super) enum EntryKind {
     File,
     Folder,
-    /// A link is not followed: it may lead out of the project.
+    /// A link, which is not followed since it may lead out of the project, or a special file.
     Other,
 }
 
 pub(super) trait TopFiles {
     fn kind(&self, name: &str) -> Option<EntryKind>;
-    /// `None` for several files.
+    /// The file with one of these endings; `None` without one, and for several.
     fn only_file_ending(&self, endings: &[&str]) -> Option<&str>;
-    /// `None` for unreadable text.
+    /// Text of a file; `None` where it is missing, too large or no UTF-8.
     fn text(&self, name: &str) -> Option<String>;
 
     fn has_file(&self, name: &str) -> bool {

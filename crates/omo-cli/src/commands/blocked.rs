@@ -1,4 +1,4 @@
-//! `omo blocked`: an honest end, from a shell.
+//! `omo blocked REASON`: ends an ultrawork run whose task cannot be done, at its next stop.
 
 use std::io::Write;
 

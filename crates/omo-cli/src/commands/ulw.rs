@@ -128,7 +128,7 @@ fn on(env: &ProcessEnv, config: &UserConfig, options: &OnOptions) -> Result<(), 
         let approval = start.approval;
         // Without a kept environment no check runs, and the verdict says so.
         let settings = ReviewerSettings::read(process_env::client_home().as_deref(), root).marks;
-        let (start, _) = ActivationContext {
+        let (run_start, _) = ActivationContext {
             root,
             state_home,
             id: &id,
@@ -138,13 +138,13 @@ fn on(env: &ProcessEnv, config: &UserConfig, options: &OnOptions) -> Result<(), 
             now: env.now,
         }
         .activate(session, activation);
-        has_begun = start == RunStart::Begun;
+        has_begun = run_start == RunStart::Begun;
         (
             Ok(("ultrawork is on from the next stop", session.clone())),
             EntryChange::Begin,
         )
     })?;
-    let (what, session) = begun?;
+    let (outcome, session) = begun?;
     let entry = log_entry::new_entry(
         id.as_str(),
         &session,
@@ -156,14 +156,14 @@ fn on(env: &ProcessEnv, config: &UserConfig, options: &OnOptions) -> Result<(), 
     log_decision(&folder, &entry);
     if has_begun && let Some(home) = env.state_home.as_deref() {
         drop(lock);
-        // The reviewer learns of files that cannot be recorded, the verdict of those that cannot be counted.
+        // Failures are ignored: the reviewer learns of unrecorded files, the verdict of uncounted checks.
         if recorded::record_files(&project.root, home, &id, env.now).is_ok() {
             let _ = baseline::start_counting(&project.root, home, &id, &session.checks, None);
         }
     }
     writeln!(
         anstream::stdout(),
-        "{id}  {what}; `omo stop --session {id}` ends it"
+        "{id}  {outcome}; `omo stop --session {id}` ends it"
     )?;
     if let Some(repository) = start.not_approved {
         writeln!(

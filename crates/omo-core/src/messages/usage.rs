@@ -1,6 +1,6 @@
-//! Usage of commands for the model, told to the user without one.
+//! Usage texts of slash commands that the model carries out; a hook shows them without the model.
 
-/// For `ulw?` and `ulw help`.
+/// Usage of `ulw`, for `ulw?` and `ulw help`.
 pub const ULW: &str = "\
 `ulw <task>` holds this session until the task is proved done: your checks are green and a reviewer agrees.
   `ulw`                    goes on with a run that is paused or was not proved, else begins one
@@ -93,7 +93,7 @@ Answers the question that the run of a plan waits at. No model reads it.
   QUESTION   which question, such as q2; without it the one that is open
   --run RUN  of another run than the one of this session; `omo run list` names them";
 
-/// `None` for a command that answers for itself, or that omo does not have.
+/// Usage of `/omo:NAME`; `None` for a command that shows its own, or that omo does not have.
 pub fn usage_of(name: &str) -> Option<&'static str> {
     match name {
         "execute" => Some(EXECUTE),

@@ -1,4 +1,4 @@
-//! The progress of a claim's check, in the session state.
+//! `ClaimVerification`: progress of a claim through checks and review, as the session state keeps it.
 
 use serde::{Deserialize, Serialize};
 
@@ -31,7 +31,7 @@ pub struct ClaimVerification {
     pub accepted: Vec<UnusualFact>,
     /// The client's settings about reviewers at the start of the task; `None` from an older omo.
     pub settings: Option<Vec<SettingsMark>>,
-    /// Files that the checks write, from the top of the work tree: no part of the work.
+    /// Files that the checks write, which do not count as work; paths from the top of the work tree.
     pub left_out: Vec<String>,
     /// Id of the environment at the start of the run, which checks get; `None` from an older omo.
     pub environment: Option<String>,
@@ -61,7 +61,7 @@ impl Default for ClaimVerification {
 }
 
 impl ClaimVerification {
-    /// `true` where the last claim failed by what only the user can accept.
+    /// `true` where the last claim failed by a fact that only the user can accept.
     pub fn waits_for_user(&self) -> bool {
         self.failure.is_some()
             && self
@@ -70,19 +70,19 @@ impl ClaimVerification {
                 .any(|fact| self.is_for_user(fact) && !self.accepted.contains(fact))
     }
 
-    /// `true` for what only the user can accept, and no reviewer is asked about.
+    /// `true` for a fact that only the user can accept: with a review one about the reviewer, without one any other.
     pub fn is_for_user(&self, fact: &UnusualFact) -> bool {
         self.review_wanted == fact.is_about_reviewer()
     }
 
-    /// The rejection of a work tree; one without an id matches any rejection without one.
+    /// The rejection of a tree id; `None` finds a rejection without an id.
     pub(crate) fn rejection_of(&self, tree: Option<&str>) -> Option<&RejectedTree> {
         self.rejections
             .iter()
             .find(|rejection| rejection.tree.as_deref() == tree)
     }
 
-    /// Notes a rejection, which another review does not undo.
+    /// Adds a rejection, which no later review of the same tree takes back.
     pub fn reject(&mut self, rejection: RejectedTree) {
         if self.rejection_of(rejection.tree.as_deref()).is_some() {
             return;

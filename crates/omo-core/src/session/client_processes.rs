@@ -1,4 +1,4 @@
-//! The processes of the client that served a session.
+//! Processes of the client that served a session, by which a command of the model is told from a person's.
 
 use super::Session;
 use crate::request_source::ClientProcess;
@@ -6,8 +6,8 @@ use crate::request_source::ClientProcess;
 pub const MAX_CLIENTS: usize = 16;
 
 impl Session {
-    /// Keeps the process of the session's client: it tells the model's processes from a person's,
-    /// whatever the environment says later.
+    /// Adds a process of the client, in place of the oldest beyond `MAX_CLIENTS`. A command below one of
+    /// them is the model's, whatever its environment says.
     pub fn note_client(&mut self, client: ClientProcess) {
         if self.clients.contains(&client) {
             return;

@@ -1,4 +1,4 @@
-//! Record of a move of a checkout, written before it begins, so that an interrupted one can be ended.
+//! `LandingFiles`: record of a checkout's move to another commit, from which an interrupted move is finished.
 
 use std::fs;
 use std::io::Write;
@@ -12,9 +12,9 @@ use crate::index_lock::{IndexLock, LOOK_EVERY, is_abandoned, remove_file};
 const JOURNAL: &str = "omo-landing";
 const INDEX: &str = "omo-landing-index";
 const COMPARED: &str = "omo-landing-compared";
-/// A git that outlived its omo ends within this time; one that runs longer is another program's.
+/// Maximum wait for a git that outlived its omo; one that runs longer is another program's.
 const LAST_GIT: Duration = Duration::from_secs(10);
-/// An editor or a prompt has git hold the index for a moment, for which nobody needs to be asked.
+/// Maximum wait for the lock of the index: a git of an editor or a prompt holds it for a moment.
 const PATIENCE: Duration = Duration::from_secs(3);
 
 #[derive(Clone, Debug)]
@@ -51,18 +51,18 @@ impl LandingFiles {
         Some([words.next()?, words.next()?])
     }
 
-    /// Waits for a git that a killed omo may have left at work, and removes the locks of our own indexes. `is_moving`
-    /// says that it may still move the branch.
+    /// Waits for a git that a killed omo may have left at work, and removes the locks of omo's two indexes.
+    /// `is_moving`: the branch lock shows that such a git may still move the branch.
     pub(super) fn wait_for_last_git(
         &self,
         top: &Path,
         is_moving: impl Fn() -> bool,
     ) -> std::io::Result<()> {
         let locks = [INDEX, COMPARED].map(|index| self.folder.join(format!("{index}.lock")));
-        let last = Instant::now() + LAST_GIT;
+        let deadline = Instant::now() + LAST_GIT;
         while (is_moving() || locks.iter().any(|lock| lock.exists()))
             && !working_below(top).is_empty()
-            && Instant::now() < last
+            && Instant::now() < deadline
         {
             std::thread::sleep(LOOK_EVERY);
         }

@@ -1,4 +1,4 @@
-//! Kept files written into a work tree again: only where it holds their former content, so that nothing newer is lost.
+//! Restore of kept work into a work tree: only over files that are as before that work, so nothing newer is lost.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
@@ -18,17 +18,17 @@ use crate::snapshots::Snapshots;
 use crate::tree_path::TreePath;
 use crate::worktree::WorkerName;
 
-/// Paths are from the project's top.
+/// Outcome of a restore or of its dry run; paths are from the project's top.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BroughtBack {
     /// Written or removed.
     pub restored: Vec<String>,
     pub unchanged: Vec<String>,
-    /// Something else by now: left alone.
+    /// Neither as before the kept work nor as in it: left alone.
     pub differing: Vec<String>,
     /// Reasons by path.
     pub failed: BTreeMap<String, String>,
-    /// Commit of overwritten files.
+    /// Commit that keeps the overwritten files.
     pub overwritten: Option<KeptWork>,
 }
 
@@ -39,7 +39,7 @@ const UNKEEPABLE: &str = "what is there can be in no commit; move it away";
 const MAX_LINK_BYTES: u64 = 64 * 1024;
 
 impl Snapshots<'_> {
-    /// Dry run: `restored` are paths that hold what they held before the kept change.
+    /// Dry run of [`Self::bring_back`] that overwrites nothing: `restored` are the paths that it would write.
     pub fn compare_kept(&self, kept: &KeptWork) -> Result<BroughtBack, RestoreError> {
         let snapshotter = Snapshotter::open(self)?;
         let repository = snapshotter.repository()?;
@@ -64,8 +64,8 @@ impl Snapshots<'_> {
         Ok(end)
     }
 
-    /// Writes kept work where the work tree holds what it held before that change. Other paths are left alone or, with
-    /// a name for them, kept first and overwritten. Nothing is written where that fails. The index stays.
+    /// Writes kept work over paths that are as before it. Other paths are left alone or, with a name in `overwritten`,
+    /// kept under that name and then replaced; where keeping fails, nothing is written. The index stays as it is.
     pub fn bring_back(
         &self,
         kept: &KeptWork,
@@ -75,7 +75,7 @@ impl Snapshots<'_> {
         let repository = snapshotter.repository()?;
         let message = message_of(&repository, &kept.commit)?;
         let mut end = BroughtBack::default();
-        let (mut to_write, mut newer) = (KeptEntries::new(), BTreeSet::new());
+        let (mut to_write, mut to_keep) = (KeptEntries::new(), BTreeSet::new());
         for (
             ChangedEntry {
                 path: name,
@@ -95,7 +95,7 @@ impl Snapshots<'_> {
                         .insert(snapshotter.project_path(&name), UNKEEPABLE.to_owned());
                 }
                 EntryNow::Entry(_) if overwritten.is_some() => {
-                    newer.insert(name.clone());
+                    to_keep.insert(name.clone());
                     to_write.insert(name, after);
                 }
                 EntryNow::Entry(_) | EntryNow::Other => {
@@ -103,9 +103,9 @@ impl Snapshots<'_> {
                 }
             }
         }
-        let in_the_way = snapshotter.find_obstacles(&to_write)?;
+        let obstructed = snapshotter.find_obstacles(&to_write)?;
         let mut keepable = BTreeSet::new();
-        if overwritten.is_some() && !in_the_way.is_empty() {
+        if overwritten.is_some() && !obstructed.is_empty() {
             keepable.extend(
                 snapshotter
                     .list(&["--cached", "--others"])?
@@ -114,16 +114,16 @@ impl Snapshots<'_> {
             );
         }
         let mut removed_first = BTreeSet::new();
-        for (name, obstacles) in in_the_way {
+        for (name, obstacles) in obstructed {
             if obstacles.is_subset(&keepable) {
                 removed_first.extend(obstacles);
                 continue;
             }
-            // A removal that would have made room for it is left out as well.
+            // Removals below this path, which would have made room for it, are left out as well.
             to_write.retain(|path, after| {
                 let stays = *path == name || after.is_none() && path.is_at_or_below(&name.0);
                 if stays {
-                    newer.remove(path);
+                    to_keep.remove(path);
                     match overwritten {
                         Some(_) => drop(
                             end.failed
@@ -135,14 +135,14 @@ impl Snapshots<'_> {
                 !stays
             });
         }
-        newer.extend(removed_first.iter().cloned());
-        if let Some(name) = overwritten.filter(|_| !newer.is_empty()) {
-            end.overwritten = Some(snapshotter.keep_files(name, &newer)?);
+        to_keep.extend(removed_first.iter().cloned());
+        if let Some(name) = overwritten.filter(|_| !to_keep.is_empty()) {
+            end.overwritten = Some(snapshotter.keep_files(name, &to_keep)?);
         }
         let mut kept_files =
             KeptFiles::read(&repository, snapshotter.store.nameless_file()?, &to_write)?;
         for name in &removed_first {
-            // A remaining one is named with the path that it is in the way of.
+            // An obstacle that stays makes `write_kept` fail, whose error has the path to be written.
             let _ = snapshotter.ground.remove(name);
         }
         let modes = kept_modes(&message);
@@ -193,7 +193,7 @@ fn kept_modes(message: &str) -> BTreeMap<TreePath, u32> {
         .unwrap_or_default()
 }
 
-/// The kept change; of a worker all that it did since it left the checked-out branch.
+/// Changed paths of kept work; of a worker's commit, all changes since it left the checked-out branch.
 fn kept_entries(
     repository: &GitRepository,
     kept: &KeptWork,
@@ -223,7 +223,7 @@ fn kept_entries(
 }
 
 enum EntryNow {
-    /// A file or a link; `None` for a folder too, whose files have paths of their own.
+    /// A file or a link; `None` for a missing path, and for a folder, whose files have paths of their own.
     Entry(Option<GitEntry>),
     /// A submodule, or something that no commit holds, such as a FIFO.
     Other,
@@ -239,7 +239,7 @@ impl Snapshotter<'_> {
         let mut changed = kept_entries(repository, kept, message)?;
         changed.retain(|changed| self.is_covered(&changed.path));
         let sizes = object_sizes(repository, &changed)?;
-        let (mut found, mut alike, mut paths) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut found, mut same_size, mut same_size_paths) = (Vec::new(), Vec::new(), Vec::new());
         for changed in changed {
             let ChangedEntry {
                 path: name,
@@ -264,14 +264,14 @@ impl Snapshotter<'_> {
                         .read(name)
                         .and_then(|file| Ok(file.metadata()?.len()))
                         .map_err(&failed)?;
-                    // Another size means another object than the two: the file is not read.
+                    // Only a file of the same size as one of the two versions is read, to be hashed.
                     if before
                         .iter()
                         .chain(after)
                         .any(|entry| sizes.get(&entry.object) == Some(&size))
                     {
-                        alike.push(found.len());
-                        paths.push(self.tree.top.join(path_of(&name.0)));
+                        same_size.push(found.len());
+                        same_size_paths.push(self.tree.top.join(path_of(&name.0)));
                     }
                     let mode = if mode & 0o111 == 0 {
                         REGULAR
@@ -283,7 +283,10 @@ impl Snapshotter<'_> {
             };
             found.push((changed, now));
         }
-        for (place, hashed) in alike.into_iter().zip(repository.hash_files(&[], &paths)?) {
+        for (place, hashed) in same_size
+            .into_iter()
+            .zip(repository.hash_files(&[], &same_size_paths)?)
+        {
             if let Some((_, EntryNow::Entry(Some(now)))) = found.get_mut(place) {
                 now.object = hashed;
             }
@@ -291,8 +294,8 @@ impl Snapshotter<'_> {
         Ok(found)
     }
 
-    /// Files and links in the way of others that are to be written: in place of a parent folder, or in a folder of that
-    /// name.
+    /// Paths to be written, with their obstacles: a file or link in place of a parent folder, or the files in a folder
+    /// in place of the file.
     fn find_obstacles(
         &self,
         to_write: &KeptEntries,
@@ -349,7 +352,7 @@ impl Snapshotter<'_> {
     }
 }
 
-/// Contents, one after the other, of `git cat-file --batch`.
+/// Output of `git cat-file --batch`, with the start and size in bytes of each object by its id.
 struct KeptFiles {
     printed: BufReader<File>,
     places: BTreeMap<String, (u64, u64)>,

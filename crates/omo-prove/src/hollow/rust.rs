@@ -1,4 +1,4 @@
-//! Functions and methods of Rust with a body, by the parser `syn`.
+//! Hollow run of Rust: changed functions and methods, found by the parser `syn`, get an error as first statement.
 
 use proc_macro2::TokenStream;
 use syn::spanned::Spanned;
@@ -7,7 +7,7 @@ use syn::{AttrStyle, Attribute, Block, ImplItem, Item, Signature, TraitItem, Typ
 use super::{Function, Hollowed, NotHollow, Wish, empty_changed};
 use crate::rust_tests::{is_for_tests, parse_apart};
 
-/// Start of an empty body; the condition keeps the rest reachable and used.
+/// Text put before the first statement; `if true` leaves the rest reachable, so that it builds without warnings.
 const THROWN: &str = " if true { unimplemented!(\"hollowed by omo\") } ";
 
 pub(super) fn hollow(base: Option<&str>, now: &str, wish: Wish) -> Result<Hollowed, NotHollow> {
@@ -80,21 +80,21 @@ fn add(
     text: &str,
     functions: &mut Vec<Function>,
 ) {
-    // An error in a constant function would break the build.
+    // A constant function may be evaluated by the compiler, whose build the error would break.
     if sig.constness.is_some() || is_for_tests(attrs) || body.stmts.is_empty() {
         return;
     }
-    let whole = body.span().byte_range();
-    // The first statement is behind the inner attributes.
+    let body_range = body.span().byte_range();
+    // Inner attributes, such as `#![allow(..)]`, stay before the first statement.
     let inner = attrs
         .iter()
         .filter(|attribute| matches!(attribute.style, AttrStyle::Inner(_)));
     let begin = inner
         .map(|attribute| attribute.span().byte_range().end)
         .max()
-        .unwrap_or(whole.start + 1);
+        .unwrap_or(body_range.start + 1);
     let tokens = text
-        .get(whole)
+        .get(body_range)
         .and_then(|body| body.parse::<TokenStream>().ok());
     let Some(tokens) = tokens else { return };
     functions.push(Function {

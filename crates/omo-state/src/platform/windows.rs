@@ -1,4 +1,4 @@
-//! Windows: paths, under folders that are held.
+//! Windows: files and folders by their paths, below folders that are held open.
 //!
 //! No safe call opens a file from a folder's handle. But a folder that is open without shared
 //! deletion can neither be renamed nor removed, nor can those above it: while a
@@ -22,7 +22,7 @@ const FILE_FLAG_BACKUP_SEMANTICS: u32 = 0x0200_0000;
 const FILE_FLAG_OPEN_REPARSE_POINT: u32 = 0x0020_0000;
 
 const ERROR_SHARING_VIOLATION: i32 = 32;
-/// Tries while another program is in the way: a reading hook has to end in time.
+/// Maximum tries to open a file that another program uses: a hook that reads has to end in time.
 const TRIES: u32 = 6;
 const FIRST_PAUSE: Duration = Duration::from_millis(1);
 
@@ -33,7 +33,7 @@ pub(crate) fn user_number() -> Option<u32> {
 #[derive(Debug)]
 pub(crate) struct WindowsDirectory {
     _held: File,
-    /// Without links, in the form without a longest path.
+    /// Without links, in the form `\\?\C:\..`, which has no maximum length.
     path: PathBuf,
 }
 
@@ -70,7 +70,7 @@ impl WindowsDirectory {
     #[expect(clippy::unused_self, reason = "other systems need it")]
     pub(crate) fn make_private(&self) {}
 
-    /// Always true: an owner says little where rights are given by lists.
+    /// Always true: on Windows access lists give rights, and an owner says little.
     #[expect(
         clippy::unused_self,
         clippy::unnecessary_wraps,
@@ -149,7 +149,7 @@ impl WindowsDirectory {
         fs::remove_dir(self.path.join(name))
     }
 
-    /// The file system itself puts names on the disk.
+    /// No operation: the file system itself writes the names of a folder to the disk.
     #[expect(
         clippy::unused_self,
         clippy::unnecessary_wraps,
@@ -210,15 +210,15 @@ pub(crate) fn reserve(_file: &File, _length: usize) {}
 
 pub(crate) fn open_for_reading(path: &Path, links: Links) -> io::Result<Opened> {
     let mut options = OpenOptions::new();
-    let more = if links == Links::Followed {
+    let link_flag = if links == Links::Followed {
         0
     } else {
         FILE_FLAG_OPEN_REPARSE_POINT
     };
-    // With it a folder can be opened, and told from an unreadable file.
+    // `FILE_FLAG_BACKUP_SEMANTICS` opens a folder as well, which is thus told from an unreadable file.
     options
         .read(true)
-        .custom_flags(FILE_FLAG_BACKUP_SEMANTICS | more);
+        .custom_flags(FILE_FLAG_BACKUP_SEMANTICS | link_flag);
     let file = options.open(path)?;
     // A read from a pipe or a console would wait for another process or a person.
     if !winapi_util::file::typ(&file)?.is_disk() {
@@ -236,7 +236,7 @@ pub(crate) fn made_at(path: &Path) -> Option<SystemTime> {
     std::fs::metadata(path).ok()?.created().ok()
 }
 
-/// No inode here: the time of creation tells files apart.
+/// Always 0, as there is no inode: the time of creation tells files apart.
 pub(crate) fn number(_found: &std::fs::Metadata) -> u64 {
     0
 }
@@ -258,7 +258,7 @@ pub(crate) fn same_variable(one: &str, other: &str) -> bool {
     one.eq_ignore_ascii_case(other)
 }
 
-/// Makes a folder known in a second place.
+/// Symbolic link at `place` to a folder.
 ///
 /// # Errors
 ///
@@ -272,5 +272,5 @@ pub fn may_write(_folder: &Path) -> bool {
     true
 }
 
-/// No right of a folder keeps its content.
+/// No operation: the rights of a folder do not keep its files from being removed.
 pub fn make_removable(_folder: &Path) {}

@@ -22,18 +22,18 @@ pub(super) fn print_batches(options: &BatchesOptions) -> Result<(), CommandError
     let [hub, batch_size] = [options.sizes.k, options.sizes.batch_size]
         .map(|size| usize::try_from(size).unwrap_or(usize::MAX));
     let by_headings = compute_batches(&file.bytes, hub, batch_size);
-    // Headings `### Task N:` have batches of their own, which a plan that cannot be run keeps as far as possible.
-    let is_other = options.plan.dialect.is_some() || by_headings.total == 0;
-    let plan = is_other
+    // Tasks below headings `### Task N:` are batched without a dialect, as far as possible also in a plan with errors.
+    let needs_dialect = options.plan.dialect.is_some() || by_headings.total == 0;
+    let plan = needs_dialect
         .then(|| file.plan(reading(&options.plan, options.sizes)))
         .filter(|plan| !plan.tasks.is_empty());
     let plan = plan.map(|plan| {
-        // Tasks of the plan alone: a run may add one for the review.
-        let mut of_tasks = plan.clone();
-        of_tasks.policy.review = ReviewTime::Never;
+        // The task for the review, which a run may add, is in no batch.
+        let mut without_review = plan.clone();
+        without_review.policy.review = ReviewTime::Never;
         (
             arranged(
-                of_tasks,
+                without_review,
                 ExecutionMode::Batches,
                 &mode_options(options.sizes),
             ),
@@ -64,13 +64,13 @@ pub(super) fn print_batches(options: &BatchesOptions) -> Result<(), CommandError
         "{}",
         render_findings(&file.path, &file.bytes, &found.diagnostics)
     )?;
-    // Batches despite other errors: programs that call this rely on that.
-    let is_followed = has_order
+    // Batches despite errors other than these are a success: programs that call this rely on it.
+    let is_success = has_order
         && !has_any(
             &found.diagnostics,
             &[Code::UnknownDependency, Code::UnclosedFence],
         );
-    if is_followed {
+    if is_success {
         return Ok(());
     }
     let (errors, path) = (

@@ -1,6 +1,6 @@
 //! Commands of `Verify:`, `## Verification` and `## Exit Condition`, and their expectations.
 //!
-//! A `Verify:` is a command in any form here; a dev-workflow plan is read by [`crate::fields::stated_checks`].
+//! Here `Verify:` takes a command with or without backticks; [`crate::fields::stated_checks`] reads other plans.
 
 use std::ops::Range;
 
@@ -26,8 +26,9 @@ const MARKS: [&str; 9] = [
     "contains ",
     "shows ",
 ];
-/// Start of an expectation behind a command without backticks, which may hold the other `MARKS`.
+/// Marks of an expectation behind a command without backticks, which may itself hold words of `MARKS`.
 const PLAIN_MARKS: [&str; 4] = ["→", "expected:", "expected output:", "(expect"];
+
 pub(crate) fn read_commands(
     document: &MarkdownDocument<'_>,
     bytes: Range<usize>,
@@ -47,13 +48,13 @@ pub(crate) fn read_commands(
     found
 }
 
-/// Commands of a section, and items without one. Headings, and other text without a command, are for people.
+/// Commands of a section, and its items without a command. Headings and text of paragraphs are skipped.
 pub(crate) fn read_section_commands(
     document: &MarkdownDocument<'_>,
     bytes: Range<usize>,
 ) -> (Vec<VerifyCommand>, Vec<Range<usize>>) {
     let mut found = Vec::new();
-    let mut sentences = Vec::new();
+    let mut without_command = Vec::new();
     let mut code = fenced_blocks(document, &bytes).peekable();
     for line in line_ranges(document.text, bytes.clone()) {
         while let Some(block) = code.next_if(|block| block.span.start < line.end) {
@@ -79,9 +80,9 @@ pub(crate) fn read_section_commands(
             .filter(|command| !command.is_prose)
             .collect();
         if sign.is_none() && !has_code {
-            // A line of its own, such as the expectation of the command above.
+            // A plain line adds no command; it may be the expectation of the command above.
         } else if commands.is_empty() && after.is_empty() && !super::is_nothing(item) {
-            sentences.push(line);
+            without_command.push(line);
             continue;
         } else {
             found.extend(commands);
@@ -90,7 +91,7 @@ pub(crate) fn read_section_commands(
             apply_expectation(last, after);
         }
     }
-    (found, sentences)
+    (found, without_command)
 }
 
 pub(crate) fn fenced_blocks<'d>(
@@ -118,7 +119,7 @@ fn read_item_commands(text: &str, found: &mut Vec<VerifyCommand>) {
     }
 }
 
-/// Items, or the text as one. Text behind an empty line is for people, unless it is an item or an expectation.
+/// List items, or the text as one. A paragraph behind an empty line is skipped, unless it is an expectation.
 pub(crate) fn split_items(text: &str) -> Vec<String> {
     let mut items: Vec<String> = Vec::new();
     let mut is_behind_empty = false;
@@ -172,7 +173,7 @@ fn block_commands(block: &str) -> Vec<String> {
             )
     });
     if goes_on {
-        // Ends with the first command that fails, as if each were run by itself.
+        // The block ends with its first command that fails, as separate commands would.
         return vec![format!("set -e\n{}", lines.join("\n"))];
     }
     let commands = lines
@@ -184,7 +185,7 @@ fn block_commands(block: &str) -> Vec<String> {
         .collect()
 }
 
-/// Commands of an item, and the text behind them: the code before an expectation, or all code.
+/// Commands of an item, which stand before its expectation if it has one, and the text of the expectation.
 fn item_commands(item: &str) -> (Vec<VerifyCommand>, &str) {
     let item = ["run:", "command:"]
         .iter()
@@ -217,7 +218,7 @@ fn item_commands(item: &str) -> (Vec<VerifyCommand>, &str) {
     (found, after)
 }
 
-/// The first piece of code, and others joined to it by `,` or `and`. Beside other code a file name is no command.
+/// The first code span, and those joined to it by `,` or `and`. A file name is a command only without other code.
 fn commands_before_mark(text: &str) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     let mut file = None;
@@ -267,12 +268,12 @@ fn is_file(code: &str) -> bool {
 /// A command without backticks that reads like a sentence.
 fn is_sentence(command: &str) -> bool {
     let words: Vec<&str> = command.split_whitespace().collect();
-    let begins_large = command.starts_with(char::is_uppercase) && !command.contains('=');
-    let ends_like_one =
+    let begins_upper = command.starts_with(char::is_uppercase) && !command.contains('=');
+    let ends_like_sentence =
         command.ends_with('.') && !command.ends_with("..") && !command.ends_with(" .");
     words.len() > 1
-        && (begins_large
-            || ends_like_one
+        && (begins_upper
+            || ends_like_sentence
             || words.iter().any(|word| matches!(*word, "the" | "that")))
 }
 

@@ -1,4 +1,4 @@
-//! Criteria in one typed text.
+//! Splitting of criteria that were typed as one text.
 
 use crate::refusal::VerbRefusal;
 use crate::task_list::criterion::begins_with_command_word;
@@ -7,11 +7,11 @@ use crate::task_list::rules::precondition_refusal;
 const HINT: &str = "write a command in backticks: --criteria '`a || b`|readable'; or give each by itself: \
                     --criterion 'cmd: a || b' --criterion readable";
 
-/// A JSON list of texts, or texts with `|` between them. Backticks hold a piece together, `\|` separates nothing.
+/// Criteria of a JSON list, or of texts with `|` between them. A `|` in backticks, and `\|`, separates nothing.
 ///
 /// # Errors
 ///
-/// Open backtick or JSON list, or a `|` that may belong to a command.
+/// Unclosed backtick or JSON list, or a `|` that may belong to a command.
 pub fn split_criteria(text: &str) -> Result<Vec<String>, VerbRefusal> {
     let parts = match serde_json::from_str::<Vec<String>>(text) {
         Ok(list) => list,
@@ -25,8 +25,8 @@ pub fn split_criteria(text: &str) -> Result<Vec<String>, VerbRefusal> {
     };
     Ok(parts
         .iter()
-        .map(|one| one.trim().to_owned())
-        .filter(|one| !one.is_empty())
+        .map(|criterion| criterion.trim().to_owned())
+        .filter(|criterion| !criterion.is_empty())
         .collect())
 }
 
@@ -69,7 +69,7 @@ fn split_at_bars(text: &str) -> Result<Vec<String>, VerbRefusal> {
     Ok(parts)
 }
 
-/// Bytes of code at the start, backticks included; `None` for unclosed code.
+/// Length in bytes of the code span at the start, backticks included; `None` for an unclosed one.
 fn code_span_length(text: &str) -> Option<usize> {
     let (_, behind) = crate::fields::stated_checks::split_code_span(text)?;
     Some(text.len() - behind.len())

@@ -1,4 +1,4 @@
-//! The target of a path behind all links, also where nothing exists yet.
+//! Resolution of a path through all its links, also of a path at which nothing exists yet.
 
 use std::io::ErrorKind;
 use std::path::{Component, Path, PathBuf};
@@ -11,15 +11,15 @@ const MAX_LINKS: u8 = 40;
 
 /// Absolute path with `/` separators; `None` where it cannot be resolved.
 pub(super) fn resolve_path(path: &Path) -> Option<String> {
-    let is_usual = path.is_absolute() && path.as_os_str().len() <= MAX_BYTES;
-    if is_usual {
+    let is_absolute_and_short = path.is_absolute() && path.as_os_str().len() <= MAX_BYTES;
+    if is_absolute_and_short {
         platform::with_slashes(&follow_links(path, MAX_LINKS)?)
     } else {
         None
     }
 }
 
-fn follow_links(path: &Path, links: u8) -> Option<PathBuf> {
+fn follow_links(path: &Path, links_left: u8) -> Option<PathBuf> {
     match path.canonicalize() {
         Ok(real) => return Some(real),
         Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {}
@@ -27,9 +27,9 @@ fn follow_links(path: &Path, links: u8) -> Option<PathBuf> {
     }
     // Writing through a dangling link creates its target.
     if let Ok(target) = path.read_link() {
-        return follow_links(&path.parent()?.join(target), links.checked_sub(1)?);
+        return follow_links(&path.parent()?.join(target), links_left.checked_sub(1)?);
     }
-    let folder = follow_links(path.parent()?, links)?;
+    let folder = follow_links(path.parent()?, links_left)?;
     match path.components().next_back()? {
         Component::Normal(name) => Some(folder.join(name)),
         Component::ParentDir => Some(folder.parent().unwrap_or(&folder).to_owned()),

@@ -1,4 +1,4 @@
-//! The next step for a parallel worker, which has no user.
+//! The next step of a parallel worker, printed as a block; the worker has no user to ask.
 
 use omo_engine::Run;
 use omo_engine::parallel_schedule::next_task_of;
@@ -14,7 +14,7 @@ use crate::output::print_block;
 
 pub(super) fn next_for_worker(
     context: &CommandContext,
-    own: &WorkerIdentity,
+    identity: &WorkerIdentity,
     run: &Run,
     state: &RunState,
 ) -> Result<(), CommandError> {
@@ -22,7 +22,7 @@ pub(super) fn next_for_worker(
         .plan
         .groups
         .iter()
-        .find(|group| group.id == own.worker)
+        .find(|group| group.id == identity.worker)
     else {
         return print_block(&finished_block("this run has no such worker"));
     };
@@ -41,7 +41,7 @@ pub(super) fn next_for_worker(
             "TASK\n{}",
             begin_task(context, run, state, &task.id, FollowingTasks::Any)?
         )),
-        Some(task) => print_block(&work_inline(&own.run, task, state)),
+        Some(task) => print_block(&work_inline(&identity.run, task, state)),
         None => print_block(&finished_block("nothing is left for you to do here")),
     }
 }
