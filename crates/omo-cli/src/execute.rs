@@ -116,7 +116,7 @@ fn naming_ready_plans(
     CommandError::not_found(missing.message(), hint)
 }
 
-/// The line that executes a plan, for a session or a terminal.
+/// Command line that executes a plan, as typed in a session or at a terminal.
 fn execute_line(context: &CommandContext, request: &ExecuteRequest, path: &str) -> String {
     if !context.env.in_session {
         return format!("omo run start {}", quote_argument(path));
@@ -140,7 +140,7 @@ pub(crate) fn print_then_next(
         return output::print_block(&format!("{heading}\n\nDO\n  run: {then}"));
     }
     writeln!(anstream::stdout(), "{heading}\n")?;
-    // The run is open whatever keeps it from going on now; `omo agent next` repeats the error.
+    // The run is open even if it cannot go on now; `omo agent next` repeats the error.
     print_answer(context, run, state).or_else(|error| {
         output::print_warning(&error.message());
         output::print_block(&format!("DO\n  run: {then}"))
@@ -158,7 +158,7 @@ fn execute_file(
     Ok(())
 }
 
-/// The returned check is a user's answer about the proof of the tasks, with which to begin again.
+/// Opens or continues the run of a plan. A returned check is the user's answer about proof: begin again with it.
 fn start_plan(
     context: &CommandContext,
     request: &mut ExecuteRequest,

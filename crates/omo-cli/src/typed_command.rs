@@ -1,5 +1,5 @@
-//! `/omo:cancel`, `/omo:report`, `/omo:retry` and `/omo:answer` from the prompt hook. The order has the hook's seal, and
-//! permits this one command: the run notes no prompt.
+//! `omo --typed-command`: carries out a [`TypedOrder`] from a hook: a slash command that a person typed, such as
+//! `/omo:cancel`, or a question of the hook itself. The hook's seal proves that no model wrote the order.
 
 use std::ffi::OsString;
 use std::io::{Read, Write as _};
@@ -99,7 +99,7 @@ pub(crate) fn answer_typed_command() -> ExitCode {
     match answer(&env, &order) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) if failure.is_printed() => ExitCode::SUCCESS,
-        // The hook shows a path, and nothing else.
+        // The hook shows the path of a page, and no error.
         Err(failure) if order.command == RunCommand::EndedPage => failure.kind.exit_code(),
         Err(failure) => {
             let line = failure.line();
@@ -150,7 +150,7 @@ fn answer(env: &ProcessEnv, order: &TypedOrder) -> Result<(), CommandError> {
             )
         }
         RunCommandLine::Report(line) => {
-            // The page of the session's run of either kind.
+            // Without a name: the page of the session's run, ultrawork or plan.
             let run = if line.html {
                 RunOptions { run: line.run }
             } else {
@@ -223,8 +223,8 @@ fn answer_hook(
     }
 }
 
-/// Answers the question of the session's run with the typed text, or prints nothing: the model then gets the text.
-/// Going on by itself answers a stop, so that only the hint is printed.
+/// Answers the question of the session's run with the typed text. Prints nothing where no option fits: the model then
+/// gets the text. A stop that is passed by going on is not answered: only the command to type is printed.
 fn answer_question(env: &ProcessEnv, order: &TypedOrder) -> Result<(), CommandError> {
     let Some(own) = own_run(env, order) else {
         return Ok(());
@@ -257,7 +257,7 @@ fn answer_question(env: &ProcessEnv, order: &TypedOrder) -> Result<(), CommandEr
             let answered = record_option(&context, run.id(), question, option)?;
             print_block(&format!("[omo] {answered}. To go on, type:\n  {go_on}"))
         }
-        // A question of the plan needs one of its options.
+        // The question has no option `continue`: its options are shown.
         None if goes_on => {
             let text = sanitize(&question.text, 300);
             print_block(&format!(
@@ -436,7 +436,7 @@ fn at_work(env: &ProcessEnv, own: Option<&str>) -> Result<(), CommandError> {
     Ok(())
 }
 
-/// After the end of an agent: its unfinished task is lost, and one not begun goes to another agent.
+/// Reports the end of an agent: its running task counts as lost, and a task not begun is free for another agent.
 fn report_ended_agent(
     env: &ProcessEnv,
     run: Option<String>,
@@ -503,7 +503,7 @@ pub(crate) enum RunCommandLine {
     Report(ReportLine),
     Retry(RetryLine),
     Answer(AnswerLine),
-    /// An order of a hook, which no person types and which has no line.
+    /// A question of a hook, such as [`RunCommand::AtWork`], without a command line.
     Asked,
 }
 

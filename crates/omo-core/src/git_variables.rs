@@ -48,7 +48,7 @@ const PERSON_VARIABLES: [&str; 7] = [
     "GIT_CONFIG_NOSYSTEM",
 ];
 
-/// Settings of one call, such as those of `git -c`.
+/// Variables with the settings of one call, such as those of `git -c`.
 const SETTING_VARIABLES: [&str; 2] = ["GIT_CONFIG_COUNT", "GIT_CONFIG_PARAMETERS"];
 
 /// Prefixes of variables that steer hook programs, such as `HUSKY=0`.
@@ -105,7 +105,7 @@ pub fn is_setting_variable(name: &str) -> bool {
 
 /// A variable such as `GIT_DIR`, which no process that omo starts inherits.
 pub fn is_repository_variable(name: &str) -> bool {
-    // On Windows `Git_Dir` is `GIT_DIR`.
+    // Compared without case: on Windows `Git_Dir` is `GIT_DIR`.
     if !is_git_variable(name) {
         return false;
     }
@@ -116,7 +116,7 @@ pub fn is_repository_variable(name: &str) -> bool {
             .any(|prefix| name.starts_with(prefix))
 }
 
-/// The name of a variable such as `GIT_AUTHOR_NAME`, which the commits of omo's user inherit.
+/// The variable in git's spelling, if commits for omo's user inherit it, such as `GIT_AUTHOR_NAME`.
 pub fn person_variable(name: &str) -> Option<&'static str> {
     PERSON_VARIABLES
         .into_iter()

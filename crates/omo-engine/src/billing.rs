@@ -1,4 +1,4 @@
-//! Payer of the clients that omo starts: asked about where it is not the user's subscription.
+//! Payer of the clients that omo starts: its user is warned or asked where that is not their subscription.
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BillingFacts {
@@ -94,7 +94,7 @@ pub enum BillingDecision {
     Stop { text: String, hint: String },
 }
 
-/// A key that a terminal carries for something else is the trap, and is asked about; any other setup is told.
+/// Asks about `ANTHROPIC_API_KEY`, which a terminal may carry for another program, and warns of any other payer.
 pub fn decide_billing(facts: &BillingFacts, asked: BillingRequest) -> BillingDecision {
     let Some(payer) = facts.payer().filter(|_| asked.starts_clients) else {
         return BillingDecision::Silent;

@@ -22,17 +22,17 @@ use crate::request::run_scope::RunScope;
 
 /// Maximum characters kept of a reason by a worker or a person.
 pub(crate) const MAX_REASON_CHARS: usize = 300;
-/// Lost workers before a task fails: a session that dies at it again and again is not fed to it for ever.
+/// Lost workers before a task fails: no task may end one session after the other for ever.
 pub const MAX_LOST_WORKERS: u32 = 3;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunState {
     pub plan: Plan,
-    /// As the run knows it: an answer may have been written into the file since it was read.
+    /// SHA-256 of the plan's file, renewed where omo writes a tick or an answer into it.
     pub plan_sha256: String,
     pub approved: String,
     #[serde(default)]
     pub root: String,
-    /// Identity of that work tree, wherever it lies; `None` without `git`, or in an older ledger.
+    /// Identity of the work tree at `root`, the same after a move; `None` without `git`, or in an older ledger.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub worktree: Option<WorktreeIdentity>,
     pub base: Option<String>,
@@ -42,7 +42,7 @@ pub struct RunState {
     pub holder: EventActor,
     pub tasks: BTreeMap<String, TaskState>,
     pub questions: Vec<QuestionState>,
-    /// Tasks of passed stops: a stop is passed while these hold all of its batch, however an edited plan numbers it.
+    /// Tasks before passed stops: a stop counts as passed while all of its batch is here, even in an edited plan.
     #[serde(default)]
     pub reviewed_tasks: BTreeSet<String>,
     /// Result of each final check since the last change, by position in the plan, from `0`.
@@ -62,7 +62,7 @@ pub struct RunState {
     pub tick_refusal: Option<String>,
     #[serde(default)]
     pub dispatched: Option<DispatchedTasks>,
-    /// Rounds over its tasks, this one included.
+    /// Number of this round over the tasks, from `1`.
     #[serde(default = "first")]
     pub round: u32,
     #[serde(default)]
@@ -78,7 +78,7 @@ pub struct RunState {
     pub pull_request: Option<PullRequestAttempt>,
     #[serde(default)]
     pub first_tree: Option<String>,
-    /// In the present work tree; `None` where they were not searched for since the last change.
+    /// Lines such as a `TODO` in the present work tree; `None` where not searched for since the last change.
     #[serde(default)]
     pub unfinished: Option<Vec<UnfinishedLine>>,
     #[serde(default)]
@@ -97,7 +97,7 @@ pub struct RunState {
 pub struct DispatchedTasks {
     pub tasks: Vec<String>,
     pub at: Timestamp,
-    /// An agent of the client got each of them; `false` where a workflow got all.
+    /// `true` where each task went to an agent of its own; `false` where one workflow got all.
     #[serde(default)]
     pub to_agents: bool,
 }
@@ -115,19 +115,19 @@ pub struct TaskState {
     pub status: TaskStatus,
     /// Begun attempts that count.
     pub attempts: u32,
-    /// Attempts before a person, or an edited plan, last had it done again: they are not held against it any more.
+    /// Attempts before a person or an edited plan last reopened the task: they count against no limit any more.
     #[serde(default)]
     pub attempts_before: u32,
     pub last_end: Option<AttemptEnd>,
     pub running: Option<RunningAttempt>,
-    /// `TaskCheckOutcome` of each check of the last attempt, in order, with its command.
+    /// Command and outcome of each check of the last attempt, in order.
     #[serde(default)]
     pub checks: Vec<(String, TaskCheckOutcome)>,
-    /// Positions of checks that were green before the work; not run then where they also run without it afterwards.
+    /// Positions of checks that were green before the work; empty where they are run without it afterwards instead.
     #[serde(default)]
     pub already_green: Vec<usize>,
     pub reason: Option<String>,
-    /// Status before the verdict of a review that refused it: restored where that review judges once more.
+    /// Status before a review refused the task; restored where that review judges once more.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refused_as: Option<TaskStatus>,
     #[serde(default)]
@@ -151,13 +151,13 @@ pub struct TaskState {
     /// The attempt whose green work `git` did not commit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub uncommitted: Option<UncommittedAttempt>,
-    /// Ids of the evidence that its last worker had run; of a claimed task the cited ones.
+    /// Ids of the evidence that the last worker had run; of a claimed task, those that it cites.
     #[serde(default)]
     pub evidence_ids: Vec<String>,
     /// Proof other than a check of its own, such as a check of its group. It holds only as long as that is green.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub proved_by: Option<ProofSource>,
-    /// State at the start of the first attempt in this run, where the checks are run without the work as well.
+    /// Work tree at the start of the first attempt in this run; set where checks are run without the work as well.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub work_base: Option<WorkBase>,
     #[serde(default)]
@@ -340,7 +340,7 @@ impl RunState {
         self.plan.task_list_id()
     }
 
-    /// No part of the run is worked on any more. In the user's checkout a task that is under way at a stop ends first.
+    /// `true` where nobody works on the run. After a stop in the user's checkout, the running task still ends first.
     pub fn is_over(&self) -> bool {
         self.phase != RunPhase::Executing || self.is_stopped && self.parallel.is_some()
     }
@@ -355,7 +355,7 @@ impl RunState {
         let ids_where = |tasks: &[Task], keep: &dyn Fn(&str) -> bool| -> Vec<String> {
             tasks
                 .iter()
-                // A review is made from the plan, and is not in the file.
+                // A review task is made by omo, and is not in the plan's file.
                 .filter(|task| !task.is_verification() || self.is_task_list())
                 .map(|task| &task.id)
                 .filter(|id| keep(id))
@@ -385,7 +385,7 @@ impl RunState {
         }
     }
 
-    /// Checked off in another reading without a tick of omo or any worker at it; a worker's own tick proves nothing.
+    /// `true` where a person ticked the task in its file. A tick by omo or a worker does not count.
     fn is_ticked_by_hand(&self, task: &Task) -> bool {
         task.state == PlannedState::Done
             && !self.ticked.contains(&task.id)
@@ -397,7 +397,7 @@ impl RunState {
             })
     }
 
-    /// A reading of the plan's file is the run's plan, whatever is ticked in it.
+    /// `true` where `plan`, as read from its file, is the run's plan apart from ticks.
     pub fn has_plan(&self, plan: &Plan) -> bool {
         let without_state = &plan.source.sha256_without_state;
         self.plan_sha256 == plan.source.sha256
@@ -442,7 +442,7 @@ pub const ANSWER_ACCEPT_ALL: &str = "accept-all";
 pub const ANSWER_ONE_BY_ONE: &str = "one-by-one";
 pub const ANSWER_CONTINUE: &str = "continue";
 pub const ANSWER_STOP: &str = "stop";
-/// Has all of it done in the user's session, one step after the other.
+/// Option to have all tasks done in the user's session, one after the other.
 pub const ANSWER_FOREGROUND: &str = "foreground";
 pub const ANSWER_SKIP: &str = "skip";
 pub const ANSWER_REDO: &str = "redo";

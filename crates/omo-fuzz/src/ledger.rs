@@ -1,4 +1,4 @@
-//! The ledger of a run, `events.jsonl`, which lies in the repository, and which anything may have written to.
+//! Fuzz target for the ledger of a run, `events.jsonl`: it lies in the repository, so anything may have written to it.
 
 use std::cell::RefCell;
 
@@ -12,8 +12,8 @@ use tempfile::TempDir;
 
 const RUN: &str = "20260101-000000-abcd";
 const SEAL: &str = ",\"seal\":\"";
-/// Mark of an input's line to be sealed, as a line of another version of omo is: behind it stands an event without the
-/// brace at its end.
+/// First byte of an input line that is sealed before the test, as another version of omo would have done. The rest of
+/// the line is an event without its closing brace.
 const TO_BE_SEALED: u8 = b'!';
 
 thread_local! {
@@ -24,8 +24,8 @@ thread_local! {
     };
 }
 
-/// Every `RunEvent` read was sealed, in its place; the end is a line end; bytes behind it change nothing; an added
-/// event is read with the others; and a snapshot agrees with the events.
+/// Asserts that every `RunEvent` read was sealed in its place, that reading ends at a line's end and without the bytes
+/// behind it gives the same, that appended events are read with the others, and that a snapshot agrees with them.
 pub fn check(data: &[u8]) {
     KEY.with_borrow(|key| {
         let text = sealed(data, key);
@@ -101,7 +101,7 @@ fn is_added_to(whole: &[u8], reading: &LedgerContents, key: &SealKey) {
         .collect();
     let read = ledger::read(&longer, RUN, key, LedgerPosition::default());
     assert_eq!(read, Ok(LedgerContents { events, end }));
-    // Half of a write is none of it.
+    // A write that was cut short adds no event.
     let cut = longer.len() - 1 - added.len() / 3;
     assert_eq!(
         ledger::read(

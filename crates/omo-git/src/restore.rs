@@ -1,6 +1,6 @@
-//! Snapshots that can be put back: bytes, modes, links and index, which never pass through git and its filters. Not
-//! covered, and told in the result, are ignored files, inner repositories, and anything but files and links. References
-//! stay.
+//! `Snapshots::take_bytes` and `Snapshots::restore`: bytes, modes, links and index of a work tree, which never pass
+//! through git and its filters. Not covered, and named in the result, are ignored files, inner repositories, and
+//! anything but files and links. References stay.
 
 mod bring_back;
 mod index;
@@ -34,7 +34,7 @@ use self::manifest::restore_steps;
 pub(crate) use self::store::SnapshotStore;
 pub use bring_back::{BroughtBack, kept_changes};
 
-/// By `Snapshots::take_bytes`.
+/// Id of a snapshot, from `Snapshots::take_bytes`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SnapshotId {
@@ -44,17 +44,17 @@ pub struct SnapshotId {
 /// Differences that `Snapshots::restore` takes back.
 #[derive(Clone, Copy, Debug)]
 pub enum RestoreScope<'a> {
-    /// All of them, where no other process works.
+    /// All differences, in a work tree where no other process works.
     All,
-    /// Up to this snapshot, except for paths that changed again since.
+    /// Differences up to this later snapshot, except for paths that changed again since.
     Until(&'a SnapshotId),
-    /// `Until` for own paths alone, where others work too.
+    /// `Until` for own paths alone, in a work tree where others work too.
     OwnUntil(&'a SnapshotId, OwnProjectPaths<'a>),
-    /// At or below these paths from the project's top.
+    /// Differences at or below these paths from the project's top.
     Paths(&'a [&'a str]),
 }
 
-/// Tells own paths, from the project's top.
+/// Predicate for the paths of the caller's own work, from the project's top.
 #[derive(Clone, Copy)]
 pub struct OwnProjectPaths<'a>(pub &'a dyn Fn(&str) -> bool);
 
@@ -68,13 +68,13 @@ impl fmt::Debug for OwnProjectPaths<'_> {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RestoreResult {
     pub put_back: Vec<String>,
-    /// New paths, which are gone again.
+    /// New paths, which were removed.
     pub removed: Vec<String>,
-    /// Changed again after the later snapshot.
+    /// Paths that changed again after the later snapshot.
     pub left_alone: Vec<String>,
     /// Differences of others, left alone.
     pub of_others: Vec<String>,
-    /// Ignored, or in an inner repository.
+    /// Paths that are ignored, or in an inner repository.
     pub uncovered: Vec<String>,
     /// Reasons by path.
     pub failed: BTreeMap<String, String>,
@@ -130,7 +130,7 @@ impl RestoreError {
 }
 
 impl Snapshots<'_> {
-    /// Keeps bytes of the work tree and its index.
+    /// Saves the bytes of the work tree and its index.
     pub fn take_bytes(&self) -> Result<SnapshotId, RestoreError> {
         let snapshotter = Snapshotter::open(self)?;
         let mut manifest = snapshotter
@@ -144,7 +144,7 @@ impl Snapshots<'_> {
         })
     }
 
-    /// Can be repeated after an end at any point.
+    /// Takes `what` back to its state in `before`. Can be repeated after an end at any point.
     pub fn restore(
         &self,
         before: &SnapshotId,
@@ -155,8 +155,8 @@ impl Snapshots<'_> {
         snapshotter.with_selection(what, |scope| snapshotter.restore_to(&before, scope))
     }
 
-    /// Keeps under a name what [`Self::restore`] takes back; `None` for nothing. By the snapshots alone, so that it can
-    /// be repeated after a part was taken back.
+    /// Keeps the differences that [`Self::restore`] takes back under a name; `None` without any. Reads the snapshots
+    /// alone, so that it can be repeated after a part was taken back.
     pub fn keep_difference(
         &self,
         before: &SnapshotId,

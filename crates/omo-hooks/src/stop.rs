@@ -1,4 +1,4 @@
-//! `Stop`: the turn is about to end, and the table decides.
+//! Hook `Stop`: the turn is about to end, and the table in `omo_core::stop` allows it, blocks it or ends the run.
 
 mod verify_claim;
 
@@ -42,7 +42,7 @@ pub(crate) fn handle(context: &HookContext, input: &HookInput) -> Result<(), Hoo
     let Some(session) = context.peek_for_stop()? else {
         return Ok(());
     };
-    // Checked where it matters: before a judgement, and under the lock.
+    // Provenance of an armed session is checked later: before a judgement, and under the lock.
     if !session.is_armed() && context.provenance(&session)? == EntryProvenance::Own {
         let line = stopped_outside::line(context, &session)?;
         match plan_notice::take(context, &session)? {
@@ -89,16 +89,16 @@ fn gather(
         tokens: None,
         now: context.env.now,
     };
-    // Read only where there may be something to judge.
     facts.tokens = session
         .token_bound()
         .and(input.transcript_path.as_deref())
         .map(|path| transcript::count_tokens(path, &session.ulw.tokens, session.ulw.started_at));
+    // The transcript is read only where it may matter, and may leave nothing to judge.
     if needs_judgement(session, &facts) {
         facts.transcript = context.read_turn(input, session).0;
     }
     if needs_judgement(session, &facts) {
-        // Nothing of a foreign entry is run or believed: under the lock it ends the run.
+        // No check of a foreign entry is run: under the lock it ends the run.
         if context.provenance(session)? == EntryProvenance::Own {
             let Some(outcome) = verify_claim::verify_claim(context, place, input, session) else {
                 return Ok(None);
@@ -120,7 +120,7 @@ struct Decided {
     turn_began: Option<Timestamp>,
 }
 
-/// Refreshes facts that may have changed since they were gathered about `session`.
+/// Decides by facts that are refreshed under the lock: they were gathered about `session`, its entry before.
 fn decide_under_lock(
     context: &HookContext,
     place: &SessionEntry,
@@ -151,7 +151,7 @@ fn decide_under_lock(
     }
     entry.last_seen.note(context.event, context.env.now);
     facts.plan = context.own_plan_run(entry).cloned();
-    // Another run, or another judge, than observed: the next Stop is asked.
+    // The run or its judge has changed since: the next Stop decides.
     if entry.ulw.started_at != session.ulw.started_at || facts.is_outdated(entry) {
         return (Ok(None), EntryChange::Write);
     }
@@ -235,7 +235,7 @@ fn answer(
         .as_ref()
         .filter(|_| matches!(decision.action, StopAction::End { .. }));
     match (spoken, ended_at) {
-        // The ending names the page, which shows the records below.
+        // Printed below with the name of the page, which needs the records; here only at a timeout.
         (Some(ending), Some(_)) => context.print_at_timeout(ending),
         // Before the lock is released, so that no block follows a user's stop, and before the log,
         // which a busy disk may delay.
@@ -258,7 +258,7 @@ fn answer(
             .and_then(|findings| findings.files.as_deref())
             .filter(|files| !files.is_empty()),
     };
-    // With the logged decision; without it the page shows less.
+    // Completes the record for the page; after an error the page shows less.
     let _ = ended_runs::complete(
         place.folder(),
         place.id(),
@@ -308,7 +308,7 @@ fn report_timeout(context: &HookContext, place: &SessionEntry, session: &Session
     });
 }
 
-/// Late tool calls decide within the cooldown; the lock is not taken yet.
+/// Waits for late tool calls, which decide within the cooldown; the lock is not taken yet.
 fn wait_for_transcript(input: &HookInput, session: &Session) {
     const AT_MOST: Duration = Duration::from_millis(200);
     const LOOK_EVERY: Duration = Duration::from_millis(5);

@@ -1,7 +1,7 @@
 //! `SubagentStop`: always silent, since any output would make the subagent continue.
 //!
-//! The verdict of an awaited reviewer is noted for the next Stop. `omo` is told the task of a plan
-//! run's worker, which would otherwise keep the session waiting.
+//! The verdict of an awaited reviewer is kept in the session for the next Stop. The end of a plan
+//! run's worker is reported to `omo`: the session would otherwise wait for its task.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -20,12 +20,12 @@ use crate::runtime::{HookContext, HookError};
 
 /// Agents for tasks of a plan run: this plugin's, and those of its workflow.
 const WORKERS: [&str; 3] = ["omo:worker", "omo:verifier", "workflow-subagent"];
-/// Of a searched transcript: with a longer one the run waits for its own timeout.
+/// Maximum size of a searched transcript; with a longer one the run waits for its own timeout.
 const MAX_TRANSCRIPT_BYTES: u64 = 32 * 1024 * 1024;
-/// The last message mostly comes within 80 ms; the client ends this hook after five seconds.
+/// Longest wait for the last message, which mostly comes within 80 ms; the client ends this hook after 5 s.
 const TRANSCRIPT_WAIT: Duration = Duration::from_secs(1);
 const READ_AGAIN: Duration = Duration::from_millis(20);
-/// To read the transcript once more.
+/// Time beyond the wait, to read the transcript once more.
 const SLACK: Duration = Duration::from_secs(1);
 
 pub(crate) fn handle(context: &HookContext, input: &HookInput) -> Result<(), HookError> {
@@ -40,7 +40,7 @@ pub(crate) fn handle(context: &HookContext, input: &HookInput) -> Result<(), Hoo
         .last_assistant_message
         .as_deref()
         .filter(|_| input.agent_type.as_deref() == Some(REVIEWER));
-    // A reviewer of a client that the session's shell started may have read anything.
+    // The report of a reviewer below the session's own shell proves nothing, and counts as empty.
     let report = report.map(|report| {
         if prompt_source::is_below_session(context) {
             ""
@@ -123,7 +123,7 @@ fn report_worker(context: &HookContext, input: &HookInput) {
     }
 }
 
-/// The client may write the last message, and the ticket, during the hook.
+/// The transcript, once it has the last message: the client may write that, and the ticket, during the hook.
 fn read_whole_transcript(
     path: &Path,
     last_message: &str,
@@ -143,14 +143,14 @@ fn read_whole_transcript(
     }
 }
 
-/// Behind a blank its last ticket, or `-`: a secret that no text about another task can name.
+/// `TASK TICKET`, or `TASK -` without a ticket. A ticket is secret: no text about another task can name it.
 fn task_of_worker(transcript: &str) -> Option<String> {
     let task = transcript
         .split("omo agent start ")
         .nth(1)
         .map(first_word)
         .filter(|task| !task.is_empty())?;
-    // A brief shows with `TICKET` how a command is written.
+    // `TICKET` stands for a ticket in the commands of a brief.
     let ticket = transcript
         .split("--ticket ")
         .skip(1)

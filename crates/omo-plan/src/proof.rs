@@ -1,8 +1,8 @@
-//! Proof of each task of a plan.
+//! Proof of each task of a plan: the checks that decide about it.
 //!
-//! A task without a command is proved by a check of its group: a checkpoint, a later task that is a check itself, or
-//! the checks of the whole plan. Else it is unproved, and a reviewer judges it. A task with a check of its own that is
-//! not run is not proved by its group, whose author meant something else; a check that the user adds proves it.
+//! A task without a check of its own is proved by a checkpoint, by a later task that is a check itself, of its section
+//! or of the whole plan, or by the final checks. Else it is unproved, and a reviewer judges it. A task whose own check
+//! was refused is not proved by others, since its author meant that check; only one that the user adds proves it.
 
 use std::collections::{HashMap, HashSet};
 
@@ -47,7 +47,7 @@ impl<'a> From<&'a Task> for TaskProof<'a> {
 
 const MAX_REFUSED: usize = 10_000;
 
-/// Plan of a run: with `added` checks of the whole, without useless commands, and with proofs. Idempotent.
+/// `plan` as a run has it: with the `added` final checks and with proofs, without useless commands. Idempotent.
 #[must_use]
 pub fn find_proofs(mut plan: Plan, added: &[TaskCheck]) -> Plan {
     for check in added {
@@ -100,7 +100,7 @@ fn add_checkpoints(plan: &mut Plan) {
     }
 }
 
-/// Removes and names commands that cannot judge; where a format marks checks, only harmful ones.
+/// Moves checks that cannot judge to `refused_checks`; where a format marks checks, only harmful ones.
 fn refuse_checks(plan: &mut Plan) {
     let names_checks = !plan.policy.unproved_continues;
     let mut refusals = Refusals {
@@ -128,7 +128,7 @@ fn refuse_checks(plan: &mut Plan) {
     for task in plan.tasks.iter().filter(|_| !names_checks) {
         for (command, concern) in unused_commands(&task.body) {
             let is_used = task.all_checks().any(|check| {
-                // A check that was brought into this copy of the project stands elsewhere in the text.
+                // The text has a check as it was before it was adapted to this copy of the project.
                 check.command == command
                     || concern == CommandConcern::OtherFolder
                         && program_part(&check.command) == program_part(&command)
@@ -158,7 +158,7 @@ struct Refusals<'p> {
     added: &'p [TaskCheck],
     refused: Vec<RefusedCheck>,
     known: HashSet<(Option<String>, String)>,
-    /// Cache: most plans run the same few commands again and again.
+    /// Cache by command: most plans run the same few again and again.
     concerns: HashMap<(String, bool), Option<CommandConcern>>,
 }
 
@@ -193,14 +193,14 @@ impl Refusals<'_> {
     }
 }
 
-/// For tasks without checks, by index.
+/// Proof of each task without checks, by the task's index.
 fn find_sources(plan: &Plan) -> Vec<(usize, ProofSource)> {
     let behind: HashSet<&str> = plan
         .checkpoints
         .iter()
         .map(|checkpoint| checkpoint.task.as_str())
         .collect();
-    // From the last on: the nearest judge of the group, and of everything.
+    // From the last task to the first: the nearest later judge of each section, and of the whole plan.
     let mut section_judges: HashMap<Option<&str>, &str> = HashMap::new();
     let mut plan_judge: Option<&str> = None;
     let without_own: HashSet<&str> = plan
@@ -247,14 +247,14 @@ fn find_sources(plan: &Plan) -> Vec<(usize, ProofSource)> {
     found
 }
 
-/// Title about the whole plan.
+/// `true` for the title of a section about the whole plan.
 fn is_of_whole(title: &str, plan: &Plan) -> bool {
     JUDGES.is_match(title)
         || title == plan.title
         || FILE_TITLES.contains(&title.to_lowercase().as_str())
 }
 
-/// Check of earlier work: by its title, and without new files.
+/// `true` for a task that checks earlier work: by its title, and without new files.
 pub fn judges_others(task: &Task) -> bool {
     JUDGES.is_match(&task.title)
         && !task.files.iter().any(|file| {
@@ -262,7 +262,7 @@ pub fn judges_others(task: &Task) -> bool {
         })
 }
 
-/// Orders a task behind those that it proves, unless the plan's own order contradicts.
+/// Makes each judge depend on the tasks that it proves. Where that closes a circle, no task is proved by another.
 fn require_proved_tasks(plan: &mut Plan) {
     let places: HashMap<&str, usize> = plan
         .tasks

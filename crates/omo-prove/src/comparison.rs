@@ -1,4 +1,4 @@
-//! Comparison of the two sides of a check, with and without the change.
+//! Comparison of the two runs of a check, with and without the change: `compare_sides` gives a `CheckProof`.
 //!
 //! Red without the change proves the work by a test that passes with it, or by a missing item that the change defines.
 
@@ -18,7 +18,7 @@ use crate::side_outcome::SideOutcome;
 pub enum WithChange {
     Green,
     Red,
-    /// Counts as not green in JSON, with a reason.
+    /// Could not be run; `red` in JSON, with a reason.
     #[serde(rename = "red")]
     Unknown,
 }
@@ -37,31 +37,31 @@ pub enum TestState {
     Passed,
     Failed,
     Skipped,
-    /// Not there.
+    /// Test that is not there on this side.
     Absent,
-    /// Not named by the runner.
+    /// Test that the runner did not name.
     Unknown,
 }
 
-/// A row of `Proof`.
+/// Result of one check, a row of `Proof`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct CheckProof {
-    /// Such as `cargo test`.
+    /// Command, such as `cargo test`.
     pub run: String,
     pub with: WithChange,
     pub without: WithoutChange,
-    /// In one sentence.
+    /// Reason of the result, in one sentence.
     pub reason: String,
-    /// With empty bodies, see `hollow`.
+    /// Result with emptied functions, see `hollow`.
     pub hollow: HollowAnswer,
-    /// Output that shows it.
+    /// Lines of output that show the reason.
     pub lines: Vec<String>,
-    /// By name, see `compare_tests`.
+    /// Tests of both sides by name, see `compare_tests`.
     pub tests: Vec<TestComparison>,
 }
 
 impl CheckProof {
-    /// Green with the change, and a missing change is noticed.
+    /// `true` where the check is green with the change, and notices a missing change.
     pub fn is_proved(&self) -> bool {
         self.with == WithChange::Green && self.without.shows_change(&self.hollow) == Some(true)
     }
@@ -99,7 +99,7 @@ impl CheckProof {
         }
     }
 
-    /// Not `WithChange::Green`: the other side says nothing.
+    /// Result of a check that is not green with the change: the other side says nothing.
     pub fn not_green_with_change(run: &str, with: &SideOutcome) -> Self {
         let is_told = with
             .end
@@ -121,7 +121,7 @@ impl CheckProof {
         }
     }
 
-    /// Runnable on neither side.
+    /// Result of a check that could be run on neither side.
     pub fn not_run(run: &str, reason: String) -> Self {
         let (with, without) = (WithChange::Unknown, WithoutChange::Unknown);
         let hollow = HollowAnswer::default();
@@ -136,7 +136,7 @@ impl CheckProof {
         }
     }
 
-    /// Not tried without the change.
+    /// Result of a check that is green with the change, and could not be run without it.
     pub fn could_not_run(run: &str, with: &SideOutcome, reason: String) -> Self {
         Self {
             run: run.to_owned(),
@@ -149,7 +149,7 @@ impl CheckProof {
         }
     }
 
-    /// Another result on its second run with the same files.
+    /// Result of a check whose second run with the same files differs from the first.
     pub fn not_repeatable(
         run: &str,
         with: &SideOutcome,
@@ -175,15 +175,15 @@ impl CheckProof {
 /// Input of `compare_sides` about the change.
 #[derive(Clone, Debug, Default)]
 pub struct ChangeFacts {
-    /// Words that only the source code of now has, such as `add_item`.
+    /// Words that only the source code with the change has, such as `add_item`.
     pub defined: BTreeSet<String>,
     /// File with tests that exist only with the change.
     pub unseparated_tests: Option<String>,
-    /// File with an unknown form without the change.
+    /// File whose form without the change is not known.
     pub unknown_file: Option<String>,
 }
 
-/// For a check that is green with the change.
+/// Compares the sides of a check that is green with the change.
 pub fn compare_sides(
     run: &str,
     with: &SideOutcome,
@@ -199,7 +199,7 @@ pub fn compare_sides(
             .counts
             .is_none_or(|counts| counts.run == counts.failed)
     {
-        // Neither a build nor an import of anything that was built.
+        // No test passed, since nothing could be built or imported: tests without an outcome are absent.
         tests
             .iter_mut()
             .filter(|test| test.without == TestState::Unknown)

@@ -1,4 +1,4 @@
-//! The entry condition of a plan, the first of its commands to run.
+//! The entry condition of a plan: commands that run before all others, and that have to pass.
 
 use omo_checks::task_check;
 use omo_core::text::command_text::paste_form;
@@ -10,7 +10,7 @@ use crate::context::CommandContext;
 use crate::error::CommandError;
 use crate::output::check_progress::TaskCheckProgress;
 
-/// Runs the commands of the entry condition once each. Gives the text about them; empty without commands.
+/// Runs the commands of the entry condition once each. Gives `Entry condition: PASS`, or no text without commands.
 pub(crate) fn run_entry_condition(
     context: &CommandContext,
     plan: &Plan,

@@ -30,7 +30,7 @@ pub struct LineSplitter {
 }
 
 impl LineSplitter {
-    /// At most `limit` bytes of a line.
+    /// A splitter that keeps at most `limit` bytes of a line.
     pub fn with_limit(limit: usize) -> Self {
         Self {
             line: Vec::new(),
@@ -38,7 +38,7 @@ impl LineSplitter {
         }
     }
 
-    /// Gives each finished line in its visible form.
+    /// Calls `each` with every finished line, in its visible form.
     pub fn read(&mut self, output: &[u8], mut each: impl FnMut(&str)) {
         for piece in output.split_inclusive(|byte| *byte == b'\n') {
             let room = self.limit.saturating_sub(self.line.len());
@@ -64,7 +64,7 @@ impl LineSplitter {
 #[derive(Debug, Default)]
 pub struct TestOutputReader {
     lines: LineSplitter,
-    /// The command's runner: other lines come from within its tests.
+    /// Runner of the command, the only one whose lines are read; `None` reads those of all.
     only: Option<&'static str>,
     runners: Runners,
     summary: SummaryLines,

@@ -1,4 +1,4 @@
-//! Tables and comparisons: lines whose form is that of their neighbours.
+//! Pasted tables and comparisons, whose keywords ask for nothing: lines that are formed like their neighbours.
 
 use std::ops::Range;
 
@@ -123,7 +123,7 @@ fn columns(line: &str, gap: &str) -> usize {
         .count()
 }
 
-/// `name: text` and `name - text`, with or without a bullet; the name may have a bracket behind it.
+/// Name and text of `name: text` or `name - text`, with or without a bullet; a bracket behind the name is dropped.
 fn described_name(line: &str) -> Option<(&str, &str)> {
     let rest = without_bullet(line);
     let at = [": ", " - ", " – ", " — ", "："]
@@ -136,7 +136,7 @@ fn described_name(line: &str) -> Option<(&str, &str)> {
     (name.split_whitespace().count() < 3).then_some((name, rest.get(end + length..)?.trim()))
 }
 
-/// `true` where the neighbour describes a name as well: in a list, or both with descriptions.
+/// `true` where the neighbour `other` describes a name as well: in a list, or both with descriptions.
 fn is_compared(line: &str, text: &str, other: &str) -> bool {
     let Some((_, other_text)) = described_name(other) else {
         return false;
@@ -144,7 +144,7 @@ fn is_compared(line: &str, text: &str, other: &str) -> bool {
     is_list_item(line) && is_list_item(other) || is_description(text) && is_description(other_text)
 }
 
-/// `goal: loops. ulw: checks.`, in one line.
+/// `true` for a line such as `goal: loops. ulw: checks.`
 fn is_comparison(line: &str, keywords: &Keywords) -> bool {
     let described: Vec<(&str, &str)> = line.split(". ").filter_map(described_name).collect();
     described.len() > 1
@@ -158,7 +158,7 @@ fn is_task(line: &str) -> bool {
     pasted_lines::is_task_word(&first.to_ascii_lowercase())
 }
 
-/// `loops until it is verified`, `a loop`, `no checks`; not `fix it`.
+/// `true` for `loops until it is verified`, `a loop` or `no checks`; not for `fix it`.
 fn is_description(text: &str) -> bool {
     let first = text
         .split_whitespace()

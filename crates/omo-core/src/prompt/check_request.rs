@@ -1,4 +1,4 @@
-//! Arguments of `/omo:check`.
+//! Arguments of `/omo:check`, parsed into a [`CheckRequest`].
 
 use crate::check::session_check::{Check, InvalidCheck};
 use crate::text::sanitize;
@@ -9,7 +9,7 @@ pub const USAGE: &str = "usage: /omo:check add [--name NAME] [--timeout SECONDS]
 pub enum CheckRequest {
     Add(Box<Check>),
     AddDetected {
-        /// `None` for a name from the command.
+        /// `None` to make the name from the command.
         name: Option<String>,
         timeout_seconds: Option<u32>,
     },
@@ -17,10 +17,10 @@ pub enum CheckRequest {
     Remove(String),
     Run,
     Approve {
-        /// Beginning of the digest of the content as shown.
+        /// Beginning of the digest that was shown with the checks.
         code: Option<String>,
     },
-    /// The present files and counts become the accepted ones.
+    /// Acceptance of the present files and counts, with which later ones are compared.
     Accept {
         /// `None` for all checks.
         name: Option<String>,
@@ -56,7 +56,7 @@ fn without_arguments(rest: &str, request: CheckRequest) -> Result<CheckRequest, 
     }
 }
 
-/// A command without its quotes; the error is for one that looks like an option.
+/// `text` without quotes around the whole; an error for one that looks like an option.
 fn unquoted(text: &str) -> Result<&str, String> {
     if text.starts_with('-') {
         return Err(USAGE.to_owned());

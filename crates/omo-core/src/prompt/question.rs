@@ -1,8 +1,8 @@
-//! Questions of a person, which the model's answer ends, and of the model, which only a person
-//! answers.
+//! Two kinds of question: a person's prompt that only asks, which the model's answer ends, and a
+//! model's final message that only a person can answer.
 
-/// `true` where the last sentence begins with a word that asks. A request such as `can you also fix
-/// this?` and a proposal ask for work.
+/// `true` where the last sentence begins with a word that asks; `false` for a request such as `can
+/// you also fix this?` and for a proposal, which ask for work.
 pub fn is_question(prompt: &str) -> bool {
     !prompt.trim_start().starts_with('/')
         && last_question(prompt).is_some_and(|question| {

@@ -1,4 +1,4 @@
-//! The files and screens of an ultraplan, made from a run's state alone and never read back as truth.
+//! Texts of an ultraplan's run (briefs, prompts, reports), made from [`RunState`] alone and never read back.
 
 pub mod brief;
 pub mod dry_run;

@@ -1,6 +1,6 @@
-//! Stamps of a work tree: times and sizes of its files and folders, in one digest. A start of git costs more than looks
-//! at a thousand files. No program can set back a change time, and new or removed files change their folder. A change
-//! at the very moment of a look cannot be told, so such a file is not remembered; nor is any without such times.
+//! Digest of the times and sizes of a work tree's files and folders: while it stays the same, no file has changed, and
+//! git is not started. No program can set back a change time, and new or removed files change their folder. A change at
+//! the very moment of a look may leave the same times, so such a file is not remembered; nor is one without such times.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -12,9 +12,9 @@ use omo_state::env;
 use crate::git_output::{list, parts};
 use crate::platform::{FileStamp, TreeTop};
 
-/// Step of file times: changes this close to a look count as during it.
+/// Resolution of file times: a change this close to a look counts as made during it.
 const STEP: Duration = Duration::from_millis(100);
-/// Levels of folders that are asked about one by one; deeper ones at once, since one call for each takes too long.
+/// Levels of folders with a call of git for each; all deeper ones share a call, to save time.
 const LEVELS: usize = 5;
 /// Larger work trees are not remembered.
 const MAX_FOLDERS: usize = 100_000;
@@ -35,7 +35,7 @@ pub(crate) fn start_time() -> Timestamp {
     env::now()
 }
 
-/// Every change after `since` would alter the stamp.
+/// `true` where every change after `since` would alter the stamp.
 pub(crate) fn is_stamp_settled(stamp: &FileStamp, since: Timestamp) -> bool {
     is_before(newest_time(stamp), since)
 }
@@ -87,7 +87,7 @@ pub(crate) fn digest_stamps<'a>(
     })
 }
 
-/// Folders that git would look into for new files, level by level; `ignored` tells those of a list that it ignores.
+/// Folders in which git would look for new files, level by level. `ignored` gives those of a list that git ignores.
 pub(crate) fn list_folders(
     top: &Path,
     files: &[Vec<u8>],
@@ -122,7 +122,7 @@ pub(crate) fn list_folders(
     Some(found)
 }
 
-/// None of these folders is ignored.
+/// Folders above the files. None of them is ignored: git has listed files in each.
 pub(crate) fn folders_of_files<'a>(files: impl Iterator<Item = &'a [u8]>) -> HashSet<&'a [u8]> {
     let mut folders = HashSet::new();
     for file in files {
@@ -145,7 +145,7 @@ fn drop_ignored(
     let unknown = folders
         .iter()
         .filter(|path| !known.contains(path.as_slice()));
-    // Without a `/`: with one, git also reads the rules in the folder itself.
+    // Asked without a `/` at the end: with one, git also reads the rules in the folder itself.
     let asked = list(unknown);
     let left_out = if asked.is_empty() {
         Vec::new()

@@ -1,10 +1,10 @@
-//! Order of a run: needs first, else as in the file.
+//! Order of a plan's tasks in a run: needs first, else as in the file.
 
 use crate::batches::task_outline::{MAX_FINDINGS_OF_A_KIND, TaskOutline, task_diagnostic};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::task_graph;
 
-/// A task, or both halves of a pair.
+/// A task, or a pair: its `-tests` half, and then its `-impl` half.
 #[derive(Clone, Copy)]
 pub(super) struct Unit {
     first: usize,
@@ -22,7 +22,7 @@ impl Unit {
     }
 }
 
-/// `None` for a circle or a duplicate id, which is reported.
+/// Tasks in the order of a run; `None` for a circle or a duplicate id, which is reported.
 pub(super) fn order_tasks(
     outline: &TaskOutline<'_>,
     diagnostics: &mut Vec<Diagnostic>,

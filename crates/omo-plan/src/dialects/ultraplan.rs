@@ -1,4 +1,4 @@
-//! Dialect of plans with `## Implementation Plan` and `### Step N:`, and of session specs. Sessions run in waves.
+//! Dialect of plans with `### Step N:` below `## Implementation Plan`: steps form sessions, and sessions run in waves.
 
 mod brief_sessions;
 pub mod commands;
@@ -109,7 +109,7 @@ fn read_ultra(outline: &SectionOutline<'_>, plan: &mut Plan) {
     plan.diagnostics.extend(findings.into_diagnostics());
 }
 
-/// Sessions in the order of the file, and a last group for the other steps.
+/// A group for each session, in the order of the file, and a last one for steps of no session.
 fn of_sessions(
     strategy: &ExecutionStrategy,
     steps: &[ParsedStep],
@@ -211,7 +211,7 @@ pub(crate) const UNRECOGNIZED_MESSAGE: &str =
 
 const MAX_GOAL: usize = 1_000;
 
-/// `none`, a dash, `n/a`, or no word at all.
+/// `true` for `none`, a dash, `n/a`, or no word at all.
 pub(crate) fn is_nothing(value: &str) -> bool {
     let plain = value.trim_matches(|char: char| char.is_whitespace() || "*_`().".contains(char));
     let first = plain.split([' ', '(', ',']).next().unwrap_or_default();

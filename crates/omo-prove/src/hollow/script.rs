@@ -1,4 +1,4 @@
-//! Languages read by their own interpreter: a script empties functions, run as a check in the copy.
+//! Hollow run of Python and JavaScript: a script for their interpreter, run as a check in the copy, empties functions.
 
 use std::path::PathBuf;
 
@@ -20,7 +20,7 @@ const ANSWER: &str = "answer.json";
 const SCRIPT: &str = "OMO_HOLLOW";
 
 pub(super) struct ScriptLanguage {
-    /// Interpreter with options that keep the project out.
+    /// Interpreter with options that keep the project's own modules out.
     pub program: &'static str,
     pub script: &'static str,
     pub name: &'static str,
@@ -58,7 +58,7 @@ impl<'a> ScriptInput<'a> {
 
 #[derive(Debug, Deserialize)]
 pub(super) enum FileAnswer {
-    /// There may be no function.
+    /// The emptied file, in which there may be no function.
     #[serde(rename = "hollowed")]
     Hollowed(Hollowed),
     #[serde(rename = "problem")]

@@ -1,10 +1,10 @@
-//! Patience of the pushes at the end of a worker.
+//! Retry of the pushes at the end of a worker: pauses from 2 s, doubled up to 30 s, for 15 minutes at most.
 
 use std::time::{Duration, Instant};
 
-/// Maintenance of a server seldom lasts longer, a waiting machine costs money, and engines allow a worker this time.
+/// Time for all tries: server maintenance seldom takes longer, a waiting machine costs money, schedulers allow it.
 const BOUND: Duration = Duration::from_secs(15 * 60);
-/// It doubles up to [`LAST_PAUSE`].
+/// Pause after the first failed push, doubled after each more up to [`LAST_PAUSE`].
 const FIRST_PAUSE: Duration = Duration::from_secs(2);
 const LAST_PAUSE: Duration = Duration::from_secs(30);
 
@@ -22,7 +22,7 @@ impl PushPatience {
         }
     }
 
-    /// `None` once the patience is over.
+    /// Pause before the next try; `None` once [`BOUND`] has passed.
     pub(super) fn next_pause(&mut self, now: Instant) -> Option<Duration> {
         let pause = self.pause.min(self.left(now));
         self.pause = self.pause.saturating_mul(2).min(LAST_PAUSE);

@@ -1,4 +1,4 @@
-//! Pure rules of a worker for its brief, its remaining tasks and its end.
+//! Rules of a worker without I/O: faults of its brief, progress by commits, the prompt of a restart, and its end.
 
 use std::collections::BTreeSet;
 
@@ -14,7 +14,7 @@ const MAX_BRANCH: usize = 200;
 const MAX_ID: usize = 200;
 const DETAIL_CHARS: usize = 500;
 
-/// Fault of a remote's address, such as `ext::sh`, which would have git start a program.
+/// Reason to refuse a remote's address, such as `ext::sh`, which has git start a program; `None` for a sound one.
 pub fn remote_problem(remote: &str) -> Option<&'static str> {
     let is_local = !remote.contains(':');
     if remote.is_empty() || remote.len() > MAX_REMOTE || remote.chars().any(char::is_control) {
@@ -107,7 +107,7 @@ fn unreadable_brief(error: &serde_json::Error) -> String {
 pub(super) struct Progress {
     /// Tasks with a commit, in the order of the brief.
     pub done: Vec<String>,
-    /// Last commit of a task.
+    /// Last of the commits that belong to a task.
     pub last: Option<String>,
 }
 
@@ -163,7 +163,7 @@ Leave them as they are, and go on with `{}`.\n\n{}",
     )
 }
 
-/// The client came to the end of its work, so that its uncommitted files count.
+/// `true` where the client stopped by itself, done or out of turns: its uncommitted files then count.
 pub(super) fn has_finished(end: &ClientEnd) -> bool {
     matches!(end, ClientEnd::Ended | ClientEnd::TurnsSpent)
 }

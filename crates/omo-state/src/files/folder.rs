@@ -1,8 +1,8 @@
-//! The folders of omo's files, and the only ways to touch them: `.sisyphus/cc-omo` below a
-//! project's root, and the user's own, `omo` below their state.
+//! `GuardedFolder`: a folder of omo's files, and the only ways to touch them. The state folder is
+//! `.sisyphus/cc-omo` below a project's root, and the user's own is `omo` below their state home.
 //!
-//! Every step is taken from a folder's handle (`platform`): no other process can swap a part of the
-//! path. A link at any level, an irregular, foreign or too large file is refused.
+//! Each part of a path is opened from its parent's handle (`platform`): no other process can swap
+//! it. A link at any level, an irregular, foreign or too large file is refused.
 
 mod durable;
 
@@ -23,7 +23,7 @@ const LONGEST_READ_MILLIS: i64 = 2_000;
 pub enum FolderError {
     #[error("{action} {path}: {source}")]
     Io {
-        /// Such as `read`.
+        /// Verb, such as `read`.
         action: &'static str,
         path: PathBuf,
         source: io::Error,
@@ -48,7 +48,7 @@ pub fn unwritable_folder(root: &Path) -> Option<PathBuf> {
 }
 
 impl GuardedFolder {
-    /// `None` without a folder below `root`.
+    /// The state folder below `root`, if it exists.
     pub fn open_state(root: &Path) -> Result<Option<Self>, FolderError> {
         Self::open_parts(root, &STATE_PARTS)
     }
@@ -78,7 +78,7 @@ impl GuardedFolder {
         Self::create_parts(state_home, parts)
     }
 
-    /// Links on the way to `top` are its user's affair; below it they are refused.
+    /// A folder below `top`, if it exists. Links are refused below `top`, not on the way to it.
     pub fn open_below(top: &Path, parts: &[&str]) -> Result<Option<Self>, FolderError> {
         Self::open_parts(top, parts)
     }
@@ -97,7 +97,7 @@ impl GuardedFolder {
         }
     }
 
-    /// Made where missing: readable by its owner alone, with a `.gitignore`.
+    /// The state folder, made where missing: readable by its owner alone, with a `.gitignore`.
     pub fn create_state(root: &Path) -> Result<Self, FolderError> {
         let folder = Self::create_parts(root, &STATE_PARTS)?;
         if folder.directory.lacks(".gitignore") {
@@ -213,7 +213,7 @@ impl GuardedFolder {
         })
     }
 
-    /// Whole or not at all. The name of the temporary file is fixed: the next writer clears it.
+    /// Writes a file whole or not at all. The temporary file has a fixed name: the next writer clears it.
     pub fn replace(&self, name: &str, bytes: &[u8]) -> Result<(), FolderError> {
         let temporary = format!("{name}.tmp");
         let file = self.create_file(&temporary)?;
@@ -223,11 +223,11 @@ impl GuardedFolder {
         })
     }
 
-    /// [`GuardedFolder::replace`] with the pieces of a file that is replaced often: the two
-    /// exchange names, and `NAME.old` is written over the next time, since making and freeing a
-    /// file cost more than the rest of a hook (docs/adr/0012).
+    /// [`GuardedFolder::replace`] with the pieces of a file that is replaced often: `NAME.old` is
+    /// written over and exchanges names with `NAME`, since making and freeing a file cost more than
+    /// the rest of a hook (docs/adr/0012).
     ///
-    /// A reader without the lock may still have the old file open: it is only written over when it
+    /// A reader without the lock may still have `NAME.old` open: it is only written over when it
     /// lost the name so long before `now` that no hook can be reading it.
     pub(crate) fn exchange(
         &self,
@@ -252,7 +252,7 @@ impl GuardedFolder {
         self.write_and_place(&old, file, pieces, || self.directory.exchange(&old, name))
     }
 
-    /// `None` for a foreign file, or one that may still be read.
+    /// `NAME.old`, to be written over; `None` for a foreign file, or one that may still be read.
     fn open_unread(&self, old: &str, name: &str, now: Timestamp) -> Option<(File, u64)> {
         let written = self.directory.written_at(name)?;
         let since = Timestamp::from_millis(written.checked_mul(1_000)?.checked_add(999)?);
@@ -310,13 +310,13 @@ impl GuardedFolder {
         })
     }
 
-    /// Makes a new file in the place of the old one, which a process that still writes to it keeps.
+    /// Makes a new file in the place of an old one; a process that has the old one open keeps that.
     pub fn create_file(&self, name: &str) -> Result<File, FolderError> {
         self.remove(name)?;
         self.open_file(name, Purpose::New)
     }
 
-    /// Makes an empty folder in the place of what has the name; a link goes without its target.
+    /// Makes an empty folder in the place of anything of that name; of a link only the link goes.
     pub fn empty_folder(&self, name: &str) -> Result<(), FolderError> {
         self.remove_folder(name)?;
         self.with_path("create", name, self.directory.make(name))
@@ -338,7 +338,7 @@ impl GuardedFolder {
         }
     }
 
-    /// [`GuardedFolder::open_folder`] with the rights that the folder has.
+    /// [`GuardedFolder::open_folder`] that leaves the folder's rights alone; a foreign one is refused.
     pub fn open_inner(&self, name: &str) -> Result<Option<Self>, FolderError> {
         match self.inner(name) {
             Err(FolderError::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => {
@@ -348,7 +348,7 @@ impl GuardedFolder {
         }
     }
 
-    /// Made where missing, for its owner alone.
+    /// A folder in this one, made where missing, for its owner alone.
     pub fn create_folder(&self, name: &str) -> Result<Self, FolderError> {
         match self.directory.make(name) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
@@ -372,7 +372,7 @@ impl GuardedFolder {
         Ok(Self { directory, path })
     }
 
-    /// Removes a folder with its content, if it exists; a link goes without its target.
+    /// Removes a folder with its content, if it exists; of a link only the link goes.
     pub fn remove_folder(&self, name: &str) -> Result<(), FolderError> {
         match self
             .directory
@@ -389,7 +389,7 @@ impl GuardedFolder {
         }
     }
 
-    /// Made where missing, never written or removed.
+    /// A lock file, made where missing, never written or removed.
     pub(crate) fn open_lock(&self, name: &str) -> Result<File, FolderError> {
         let file = self.open_file(name, Purpose::Lock)?;
         self.check(name, &file)?;

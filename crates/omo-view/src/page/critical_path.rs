@@ -1,4 +1,4 @@
-//! Critical path of a run, from its last end back to its start.
+//! Critical path of a run: the chain of attempts that decided how long it took, for its page.
 
 use std::collections::BTreeSet;
 
@@ -6,12 +6,12 @@ use omo_core::timestamp::Timestamp;
 
 use crate::run_view::{RunView, Span, SpanKind};
 
-/// Maximum attempts of a picture.
+/// Maximum attempts that are looked at.
 const MAX_ATTEMPTS: usize = 3_000;
 
 type SpanPlace = (usize, usize);
 
-/// Attempts from the last to end back, each time to the last that it waited for: a need, an earlier try or its worker.
+/// Lane and index of each attempt on the path. Each waited for the one before: a need, an earlier try or its lane.
 pub(crate) fn critical_path(page: &RunView) -> BTreeSet<SpanPlace> {
     let lanes = page.timeline.lanes.iter().enumerate();
     let spans = lanes.flat_map(|(lane_index, lane)| {

@@ -1,4 +1,4 @@
-//! Lines of a screen that shows a run. Room goes first to the keys, the title, a question and what is at work.
+//! Lines of the screen that shows a run. Rows go first to the keys, the title, open questions and workers.
 
 use anstyle::{AnsiColor, Style};
 use omo_core::text::{format_clock, format_minutes};
@@ -13,7 +13,7 @@ use crate::table::truncate_columns;
 /// Minimum rows of a list on a screen that is not tiny.
 const MIN_LIST: usize = 3;
 
-/// Style of what needs an action of the reader.
+/// Style of lines that need an action of the reader.
 const ATTENTION: Style = AnsiColor::Yellow.on_default();
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,7 +30,7 @@ pub enum LastLine<'a> {
     Message(&'a str),
 }
 
-/// Exactly `size.rows` lines.
+/// The whole screen: exactly `size.rows` lines, none wider than `size.columns`.
 pub fn screen_lines(
     view: &RunView,
     now: Timestamp,

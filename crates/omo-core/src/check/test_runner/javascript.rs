@@ -1,4 +1,4 @@
-//! Jest and Vitest, which share most of their forms.
+//! Reader of the output of Jest and Vitest: counts, and tests with outcomes.
 
 use super::{add_counts, parse_numbered_words};
 use crate::check::session_check::TestCounts;
@@ -11,7 +11,7 @@ pub(super) fn is_test_run(program: &str, _arguments: &[&str]) -> bool {
 #[derive(Debug, Default)]
 pub(super) struct JavaScript {
     total: Option<TestCounts>,
-    /// From the JSON form, which may come beside the other.
+    /// Counts of the JSON output, which are used where no text has them.
     json: Option<TestCounts>,
     is_below_files: bool,
     jest_file: Option<String>,
@@ -124,7 +124,7 @@ fn none(line: &str) -> Option<TestCounts> {
     is_it.then(TestCounts::default)
 }
 
-/// The object of `--json` and `--reporter=json`.
+/// Counts in the object of `--json` and `--reporter=json`, which is one line.
 fn json(line: &str) -> Option<TestCounts> {
     line.starts_with('{').then_some(())?;
     let (passed, failed) = (
@@ -169,7 +169,7 @@ fn vitest_line(text: &str) -> Option<(String, TestOutcome)> {
     Some((without_time(rest).to_owned(), outcome))
 }
 
-/// `name 3ms`, `name (3 ms)`
+/// `name` of `name 3ms` or `name (3 ms)`.
 fn without_time(text: &str) -> &str {
     let text = text.trim_end();
     if let Some((name, time)) = text.rsplit_once(" (") {

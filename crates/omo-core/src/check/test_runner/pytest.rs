@@ -1,4 +1,4 @@
-//! pytest.
+//! Reader of the output of pytest: counts, and tests with outcomes.
 
 use super::parse_numbered_words;
 use super::test_commands::runs_python_module;
@@ -9,7 +9,7 @@ pub(super) fn is_test_run(program: &str, arguments: &[&str]) -> bool {
     matches!(program, "pytest" | "py.test") || runs_python_module(program, arguments, "pytest")
 }
 
-/// Only the last summary of a session counts: tests may print others, or run sessions.
+/// Only the last summary of a session counts: tests may print summaries, or run sessions of their own.
 #[derive(Debug, Default)]
 pub(super) struct Pytest {
     before: Option<TestCounts>,
@@ -19,7 +19,7 @@ pub(super) struct Pytest {
 
 impl Pytest {
     pub(super) fn line(&mut self, line: &str, report: &mut TestReport) {
-        // A failed import is no test.
+        // A file that could not be imported is no test.
         if let Some((name, outcome)) = short_summary(line).or_else(|| verbose(line)) {
             report.add(name, outcome);
         }
