@@ -191,7 +191,7 @@ fn answer(env: &ProcessEnv, order: &TypedOrder) -> Result<(), CommandError> {
             let run = named_or_own_run(line.run, env, order);
             answer_by_command(&context, &line.words, run.run.as_deref())
         }
-        RunCommandLine::Asked => answer_hook(env, &in_session, order),
+        RunCommandLine::Asked => answer_hook_question(env, &in_session, order),
     }
 }
 
@@ -205,7 +205,7 @@ fn require_free_run(in_session: &ProcessEnv) -> Result<(), CommandError> {
     })
 }
 
-fn answer_hook(
+fn answer_hook_question(
     env: &ProcessEnv,
     in_session: &ProcessEnv,
     order: &TypedOrder,
@@ -324,15 +324,15 @@ fn answer_by_command(
             "`omo run show` has the question",
         ));
     }
-    let place = word
+    let index = word
         .parse::<usize>()
         .ok()
         .and_then(|number| number.checked_sub(1));
-    let of_name = question
+    let option_by_name = question
         .options
         .iter()
         .find(|option| option.id.eq_ignore_ascii_case(word));
-    let Some(option) = of_name.or_else(|| question.options.get(place?)) else {
+    let Some(option) = option_by_name.or_else(|| question.options.get(index?)) else {
         let message = format!(
             "question {} has no option `{}`",
             question.id,

@@ -28,7 +28,7 @@ thread_local! {
 /// behind it gives the same, that appended events are read with the others, and that a snapshot agrees with them.
 pub fn check(data: &[u8]) {
     KEY.with_borrow(|key| {
-        let text = sealed(data, key);
+        let text = seal_marked_lines(data, key);
         let Ok(reading) = ledger::read(&text, RUN, key, LedgerPosition::default()) else {
             return;
         };
@@ -57,12 +57,12 @@ pub fn check(data: &[u8]) {
                     .get(size - SEALED_BYTES..)
                     .is_some_and(|end| ledger::has_line_end_at(&reading.end, end))
         );
-        is_added_to(whole, &reading, key);
-        is_folded(&reading, key);
+        check_append(whole, &reading, key);
+        check_snapshot(&reading, key);
     });
 }
 
-fn sealed(data: &[u8], key: &SealKey) -> Vec<u8> {
+fn seal_marked_lines(data: &[u8], key: &SealKey) -> Vec<u8> {
     let (mut text, mut prev) = (Vec::new(), LedgerPosition::default().prev);
     for line in data.split_inclusive(|byte| *byte == b'\n') {
         let Some(event) = line
@@ -82,7 +82,7 @@ fn sealed(data: &[u8], key: &SealKey) -> Vec<u8> {
     text
 }
 
-fn is_added_to(whole: &[u8], reading: &LedgerContents, key: &SealKey) {
+fn check_append(whole: &[u8], reading: &LedgerContents, key: &SealKey) {
     let event = |number| RunEvent {
         seq: reading.end.seq + number,
         ts: Timestamp::from_millis(1_780_000_000_000),
@@ -115,7 +115,7 @@ fn is_added_to(whole: &[u8], reading: &LedgerContents, key: &SealKey) {
     );
 }
 
-fn is_folded(reading: &LedgerContents, key: &SealKey) {
+fn check_snapshot(reading: &LedgerContents, key: &SealKey) {
     let Some((first, rest)) = reading.events.split_first() else {
         return;
     };

@@ -165,7 +165,7 @@ impl Snapshots<'_> {
         name: &WorkerName,
     ) -> Result<Option<KeptWork>, RestoreError> {
         let snapshotter = Snapshotter::open(self)?;
-        let (before, kept) = (
+        let (before, later) = (
             snapshotter.store.load_manifest(&before.id)?,
             snapshotter.store.load_manifest(&after.id)?,
         );
@@ -173,19 +173,19 @@ impl Snapshots<'_> {
             RestoreScope::OwnUntil(after, own)
         });
         let steps =
-            snapshotter.with_selection(scope, |scope| Ok(restore_steps(&before, &kept, scope)))?;
-        let names: BTreeSet<TreePath> = steps.remove.into_iter().chain(steps.put).collect();
+            snapshotter.with_selection(scope, |scope| Ok(restore_steps(&before, &later, scope)))?;
+        let paths: BTreeSet<TreePath> = steps.remove.into_iter().chain(steps.put).collect();
         let staged = snapshotter.with_selection(scope, |scope| {
-            snapshotter.staged_since(&before, &kept, scope)
+            snapshotter.staged_since(&before, &later, scope)
         })?;
-        if names.is_empty() && staged.is_empty() {
+        if paths.is_empty() && staged.is_empty() {
             return Ok(None);
         }
         snapshotter
             .keep(
                 name,
-                &before.entries_at(&names),
-                &kept.entries_at(&names),
+                &before.entries_at(&paths),
+                &later.entries_at(&paths),
                 &staged,
             )
             .map(Some)

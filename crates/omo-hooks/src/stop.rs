@@ -55,25 +55,25 @@ pub(crate) fn handle(context: &HookContext, input: &HookInput) -> Result<(), Hoo
         }
         return Ok(());
     }
-    let Some(place) = context.session_entry()? else {
+    let Some(session_entry) = context.session_entry()? else {
         return Ok(());
     };
-    report_timeout(context, &place, &session);
-    let Some(mut facts) = gather(context, &place, input, &session)? else {
+    report_timeout(context, &session_entry, &session);
+    let Some(mut facts) = gather(context, &session_entry, input, &session)? else {
         return Ok(());
     };
-    let (decided, lock) = place.update(DEADLINE, CorruptPolicy::Refuse, |entry| {
-        decide_under_lock(context, &place, input, &session, entry, &mut facts)
+    let (decided, lock) = session_entry.update(DEADLINE, CorruptPolicy::Refuse, |entry| {
+        decide_under_lock(context, &session_entry, input, &session, entry, &mut facts)
     })?;
     if let Some(decided) = decided.map_err(StateError::from)? {
-        answer(context, &place, lock, &facts, decided);
+        answer(context, &session_entry, lock, &facts, decided);
     }
     Ok(())
 }
 
 fn gather(
     context: &HookContext,
-    place: &SessionEntry,
+    session_entry: &SessionEntry,
     input: &HookInput,
     session: &Session,
 ) -> Result<Option<StopFacts>, HookError> {
@@ -100,7 +100,8 @@ fn gather(
     if needs_judgement(session, &facts) {
         // No check of a foreign entry is run: under the lock it ends the run.
         if context.provenance(session)? == EntryProvenance::Own {
-            let Some(outcome) = verify_claim::verify_claim(context, place, input, session) else {
+            let Some(outcome) = verify_claim::verify_claim(context, session_entry, input, session)
+            else {
                 return Ok(None);
             };
             facts.finding = StopFinding::Claim(Box::new(outcome));
@@ -123,14 +124,14 @@ struct Decided {
 /// Decides by facts that are refreshed under the lock: they were gathered about `session`, its entry before.
 fn decide_under_lock(
     context: &HookContext,
-    place: &SessionEntry,
+    session_entry: &SessionEntry,
     input: &HookInput,
     session: &Session,
     entry: &mut Session,
     facts: &mut StopFacts,
 ) -> (Result<Option<Decided>, KeyError>, EntryChange) {
     let state_home = context.env.state_home.as_deref();
-    let foreign = match seal::provenance(state_home, place.id(), entry) {
+    let foreign = match seal::provenance(state_home, session_entry.id(), entry) {
         Ok(provenance) => decide_provenance(provenance),
         Err(error) => return (Err(error), EntryChange::Keep),
     };
@@ -190,7 +191,7 @@ fn decide_under_lock(
     }
     apply_decision(entry, &decision, facts);
     let plan = plan_notice::is_due(&decision, entry)
-        .then(|| sealed_plan_run::take_untold(entry, place.id(), state_home))
+        .then(|| sealed_plan_run::take_untold(entry, session_entry.id(), state_home))
         .flatten();
     let is_let_through = matches!(
         decision.action,
@@ -214,7 +215,7 @@ fn decide_under_lock(
 
 fn answer(
     context: &HookContext,
-    place: &SessionEntry,
+    session_entry: &SessionEntry,
     lock: StateLock,
     facts: &StopFacts,
     decided: Decided,
@@ -242,8 +243,8 @@ fn answer(
         (Some(answer), None) => answer.print(context.event),
         (None, _) => {}
     }
-    let (id, cap) = (place.id().as_str(), facts.client_block_cap);
-    place.log(
+    let (id, cap) = (session_entry.id().as_str(), facts.client_block_cap);
+    session_entry.log(
         &lock,
         &LogEntry {
             since: turn_began,
@@ -260,8 +261,8 @@ fn answer(
     };
     // Completes the record for the page; after an error the page shows less.
     let _ = ended_runs::complete(
-        place.folder(),
-        place.id(),
+        session_entry.folder(),
+        session_entry.id(),
         end.at,
         kept,
         context.env.state_home.as_deref(),
@@ -275,12 +276,12 @@ fn answer(
 }
 
 /// A Stop whose time runs out is let through, not counted, told and logged.
-fn report_timeout(context: &HookContext, place: &SessionEntry, session: &Session) {
+fn report_timeout(context: &HookContext, session_entry: &SessionEntry, session: &Session) {
     const WHY: &str = "its time ran out before it was judged; it was let through uncounted";
     let Some(root) = context.root.clone() else {
         return;
     };
-    let (id, session) = (place.id().to_string(), session.clone());
+    let (id, session) = (session_entry.id().to_string(), session.clone());
     watchdog::on_timeout(move || {
         HookAnswer::Notice {
             user: messages::checks::time_ran_out(),
@@ -325,7 +326,7 @@ fn wait_for_transcript(input: &HookInput, session: &Session) {
 }
 
 fn stop_event(input: &HookInput, session: &Session) -> StopEvent {
-    let message = match &input.last_assistant_message {
+    let claim = match &input.last_assistant_message {
         Some(message) => read_claim(message),
         // The transcript is asked only without the client's last message.
         None => input
@@ -336,7 +337,7 @@ fn stop_event(input: &HookInput, session: &Session) -> StopEvent {
     };
     StopEvent {
         from_subagent: input.is_from_subagent(),
-        claim: message,
+        claim,
         asks_a_person: env::is_attended()
             && input
                 .last_assistant_message

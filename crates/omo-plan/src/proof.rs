@@ -64,7 +64,7 @@ pub fn find_proofs(mut plan: Plan, added: &[TaskCheck]) -> Plan {
     }
     add_checkpoints(&mut plan);
     refuse_checks(&mut plan);
-    let sources = find_sources(&plan);
+    let sources = find_proof_sources(&plan);
     for (place, source) in sources {
         if let Some(task) = plan.tasks.get_mut(place) {
             task.proved_by = Some(source);
@@ -87,12 +87,12 @@ fn add_checkpoints(plan: &mut Plan) {
     for (place, task) in plan.tasks.iter().enumerate() {
         places.entry(&task.id).or_insert(place);
     }
-    let behind: Vec<Option<usize>> = plan
+    let checkpoint_places: Vec<Option<usize>> = plan
         .checkpoints
         .iter()
         .map(|checkpoint| places.get(checkpoint.task.as_str()).copied())
         .collect();
-    for (checkpoint, place) in plan.checkpoints.iter().zip(behind) {
+    for (checkpoint, place) in plan.checkpoints.iter().zip(checkpoint_places) {
         let task = place.and_then(|place| plan.tasks.get_mut(place));
         if let Some(task) = task.filter(|task| !task.checks.contains(&checkpoint.check)) {
             task.checks.push(checkpoint.check.clone());
@@ -117,14 +117,14 @@ fn refuse_checks(plan: &mut Plan) {
     for task in &mut plan.tasks {
         let id = task.id.clone();
         task.checks
-            .retain(|check| refusals.is_run(Some(&id), check));
+            .retain(|check| refusals.keep_or_refuse(Some(&id), check));
         task.red_check = task
             .red_check
             .take()
-            .filter(|check| refusals.is_run(Some(&id), check));
+            .filter(|check| refusals.keep_or_refuse(Some(&id), check));
     }
     plan.final_checks
-        .retain(|check| refusals.is_run(None, check));
+        .retain(|check| refusals.keep_or_refuse(None, check));
     for task in plan.tasks.iter().filter(|_| !names_checks) {
         for (command, concern) in unused_commands(&task.body) {
             let is_used = task.all_checks().any(|check| {
@@ -163,7 +163,7 @@ struct Refusals<'p> {
 }
 
 impl Refusals<'_> {
-    fn is_run(&mut self, task: Option<&str>, check: &TaskCheck) -> bool {
+    fn keep_or_refuse(&mut self, task: Option<&str>, check: &TaskCheck) -> bool {
         let is_added = task.is_none() && self.added.contains(check);
         let is_judged = has_expected_output(check);
         let concern = *self
@@ -194,8 +194,8 @@ impl Refusals<'_> {
 }
 
 /// Proof of each task without checks, by the task's index.
-fn find_sources(plan: &Plan) -> Vec<(usize, ProofSource)> {
-    let behind: HashSet<&str> = plan
+fn find_proof_sources(plan: &Plan) -> Vec<(usize, ProofSource)> {
+    let checkpoint_tasks: HashSet<&str> = plan
         .checkpoints
         .iter()
         .map(|checkpoint| checkpoint.task.as_str())
@@ -203,7 +203,7 @@ fn find_sources(plan: &Plan) -> Vec<(usize, ProofSource)> {
     // From the last task to the first: the nearest later judge of each section, and of the whole plan.
     let mut section_judges: HashMap<Option<&str>, &str> = HashMap::new();
     let mut plan_judge: Option<&str> = None;
-    let without_own: HashSet<&str> = plan
+    let refused_tasks: HashSet<&str> = plan
         .refused_checks
         .iter()
         .filter(|refused| refused.concern.is_of_check())
@@ -221,10 +221,10 @@ fn find_sources(plan: &Plan) -> Vec<(usize, ProofSource)> {
             continue;
         }
         if task.proving_checks().next().is_some() {
-            let is_checkpoint = behind.contains(task.id.as_str());
+            let is_checkpoint = checkpoint_tasks.contains(task.id.as_str());
             if is_checkpoint || judges_others(task) {
                 section_judges.insert(section, &task.id);
-                if !is_checkpoint && section.is_none_or(|title| is_of_whole(title, plan)) {
+                if !is_checkpoint && section.is_none_or(|title| is_about_whole_plan(title, plan)) {
                     plan_judge = Some(&task.id);
                 }
             }
@@ -233,7 +233,7 @@ fn find_sources(plan: &Plan) -> Vec<(usize, ProofSource)> {
         if task.is_verification() {
             continue;
         }
-        if without_own.contains(task.id.as_str()) {
+        if refused_tasks.contains(task.id.as_str()) {
             found.extend(has_added.then_some((place, ProofSource::FinalChecks)));
             continue;
         }
@@ -248,7 +248,7 @@ fn find_sources(plan: &Plan) -> Vec<(usize, ProofSource)> {
 }
 
 /// `true` for the title of a section about the whole plan.
-fn is_of_whole(title: &str, plan: &Plan) -> bool {
+fn is_about_whole_plan(title: &str, plan: &Plan) -> bool {
     JUDGES.is_match(title)
         || title == plan.title
         || FILE_TITLES.contains(&title.to_lowercase().as_str())

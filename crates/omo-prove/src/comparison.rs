@@ -273,15 +273,15 @@ fn judge_green(
         .filter(|test| test.without == TestState::Absent)
         .map(|test| test.name.as_str())
         .collect();
-    let more = match (with.report.counts, without.report.counts) {
+    let added_tests = match (with.report.counts, without.report.counts) {
         (Some(with), Some(without)) => with.run.saturating_sub(without.run),
         _ => 0,
     };
-    let more = usize::try_from(more)
+    let added_tests = usize::try_from(added_tests)
         .unwrap_or(usize::MAX)
         .max(absent.len());
-    if more > 0 {
-        let count = count_tests(more, "test is", "tests are");
+    if added_tests > 0 {
+        let count = count_tests(added_tests, "test is", "tests are");
         let reason = format!(
             "{count} only there with the change, in files that are no test files, and could not be separated"
         );
@@ -344,18 +344,18 @@ fn compare_tests(with: &SideOutcome, without: Option<&SideOutcome>) -> Vec<TestC
         .collect();
     let compared = names.into_iter().map(|name| TestComparison {
         name: name.to_owned(),
-        with: state(with, name),
-        without: without.map_or(TestState::Unknown, |side| state(side, name)),
+        with: test_state(with, name),
+        without: without.map_or(TestState::Unknown, |side| test_state(side, name)),
     });
     compared.collect()
 }
 
-fn state(side: &SideOutcome, name: &str) -> TestState {
+fn test_state(side: &SideOutcome, name: &str) -> TestState {
     match side.report.outcome(name) {
         Some(TestOutcome::Passed) => TestState::Passed,
         Some(TestOutcome::Failed) => TestState::Failed,
         Some(TestOutcome::Skipped) => TestState::Skipped,
-        None if ended_early(side) && !names_program_of(side, name) => TestState::Unknown,
+        None if ended_early(side) && !names_test_of_same_program(side, name) => TestState::Unknown,
         None if side.report.names_passed_tests() && !side.report.is_cut => TestState::Absent,
         // Only failed tests are named, and all others that ran passed.
         None if side
@@ -377,7 +377,7 @@ fn ended_early(side: &SideOutcome) -> bool {
     })
 }
 
-fn names_program_of(side: &SideOutcome, name: &str) -> bool {
+fn names_test_of_same_program(side: &SideOutcome, name: &str) -> bool {
     let program = name.split_once("::").map(|(program, _)| program);
     side.report
         .iter()

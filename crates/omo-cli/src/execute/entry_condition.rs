@@ -20,13 +20,13 @@ pub(crate) fn run_entry_condition(
         let Precondition::EntryCondition { text, checks } = precondition else {
             continue;
         };
-        for (place, known) in checks.iter().enumerate() {
-            let mut shown = TaskCheckProgress::new();
-            shown.begins(&known.command, place, checks.len());
-            let outcome = task_check::run(known, &context.root, &context.environment, None, || {
-                shown.should_continue()
+        for (place, check) in checks.iter().enumerate() {
+            let mut progress = TaskCheckProgress::new();
+            progress.begins(&check.command, place, checks.len());
+            let outcome = task_check::run(check, &context.root, &context.environment, None, || {
+                progress.should_continue()
             });
-            drop(shown);
+            drop(progress);
             let outcome = outcome.ok_or_else(|| {
                 CommandError::conflict("it was ended before it was done", "run it again")
             })?;
@@ -34,7 +34,7 @@ pub(crate) fn run_entry_condition(
                 let message = format!(
                     "Entry condition FAILED: {}\nReason: {} {}",
                     sanitize(text, 300),
-                    paste_form(&known.command, 1_000),
+                    paste_form(&check.command, 1_000),
                     sanitize(outcome.describe(), 300)
                 );
                 return Err(CommandError::precondition(

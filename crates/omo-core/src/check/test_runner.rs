@@ -44,18 +44,18 @@ impl LineSplitter {
             let room = self.limit.saturating_sub(self.line.len());
             self.line.extend(piece.iter().take(room));
             if piece.ends_with(b"\n") {
-                self.give(&mut each);
+                self.emit_line(&mut each);
             }
         }
     }
 
     pub fn finish(mut self, mut each: impl FnMut(&str)) {
         if !self.line.is_empty() {
-            self.give(&mut each);
+            self.emit_line(&mut each);
         }
     }
 
-    fn give(&mut self, each: &mut impl FnMut(&str)) {
+    fn emit_line(&mut self, each: &mut impl FnMut(&str)) {
         each(visible_line(&String::from_utf8_lossy(&self.line)).trim_end());
         self.line.clear();
     }

@@ -9,9 +9,9 @@ use crate::text::masked_text::{lines, paragraphs};
 pub(super) fn tables(text: &str, keywords: &Keywords) -> Vec<Range<usize>> {
     let mut ranges = barred_tables(text);
     for block in paragraphs(text) {
-        let inner = text.get(block.clone()).unwrap_or_default();
-        if keyword_match::contains_keyword(inner, keywords) {
-            let rows = rows_in_block(inner, keywords);
+        let block_text = text.get(block.clone()).unwrap_or_default();
+        if keyword_match::contains_keyword(block_text, keywords) {
+            let rows = rows_in_block(block_text, keywords);
             ranges.extend(
                 rows.into_iter()
                     .map(|row| block.start + row.start..block.start + row.end),
@@ -62,27 +62,33 @@ fn rows_in_block(block: &str, keywords: &Keywords) -> Vec<Range<usize>> {
         if !keyword_match::contains_keyword(line, keywords) {
             continue;
         }
-        let beside = [index.checked_sub(1), Some(index + 1)];
-        let mut beside = beside
+        let neighbour_indices = [index.checked_sub(1), Some(index + 1)];
+        let mut neighbours = neighbour_indices
             .into_iter()
             .flatten()
             .filter_map(|index| rows.get(index))
             .map(|(_, line)| *line);
         let cells = cells_in_line(line);
-        let is_row = cells.is_some() && beside.clone().any(|other| cells_in_line(other) == cells)
+        let is_row = cells.is_some()
+            && neighbours
+                .clone()
+                .any(|other| cells_in_line(other) == cells)
             || line.matches(" | ").count() > 1 && !starts_with_keyword(line, keywords);
         let is_entry = described_name(line).is_some_and(|(name, text)| {
-            is_keyword(name, keywords) && beside.clone().any(|other| is_compared(line, text, other))
+            is_keyword(name, keywords)
+                && neighbours
+                    .clone()
+                    .any(|other| neighbour_describes_too(line, text, other))
         });
-        let is_named = is_list_item(line)
+        let is_lone_name = is_list_item(line)
             && is_keyword(without_bullet(line), keywords)
-            && !beside
+            && !neighbours
                 .clone()
                 .any(|other| is_list_item(other) && is_task(without_bullet(other)))
-            && beside.any(|other| {
+            && neighbours.any(|other| {
                 other.ends_with(':') || is_list_item(other) && !without_bullet(other).contains(' ')
             });
-        if is_row || is_entry || is_named || is_comparison(line, keywords) {
+        if is_row || is_entry || is_lone_name || is_comparison(line, keywords) {
             ranges.push(range.clone());
         }
     }
@@ -137,7 +143,7 @@ fn described_name(line: &str) -> Option<(&str, &str)> {
 }
 
 /// `true` where the neighbour `other` describes a name as well: in a list, or both with descriptions.
-fn is_compared(line: &str, text: &str, other: &str) -> bool {
+fn neighbour_describes_too(line: &str, text: &str, other: &str) -> bool {
     let Some((_, other_text)) = described_name(other) else {
         return false;
     };

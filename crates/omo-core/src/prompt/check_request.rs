@@ -32,14 +32,14 @@ pub fn parse(arguments: &str) -> Result<CheckRequest, String> {
     let text = arguments.trim();
     let (verb, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
     let rest = rest.trim();
-    let word = (!rest.is_empty()).then(|| rest.to_owned());
-    match (verb, &word) {
+    let argument = (!rest.is_empty()).then(|| rest.to_owned());
+    match (verb, &argument) {
         ("add", _) => parse_added_check(rest),
         ("list" | "", _) => without_arguments(rest, CheckRequest::List),
         ("run", _) => without_arguments(rest, CheckRequest::Run),
         ("remove", Some(name)) => Ok(CheckRequest::Remove(name.clone())),
-        ("approve", _) => Ok(CheckRequest::Approve { code: word }),
-        ("accept", _) => Ok(CheckRequest::Accept { name: word }),
+        ("approve", _) => Ok(CheckRequest::Approve { code: argument }),
+        ("accept", _) => Ok(CheckRequest::Accept { name: argument }),
         ("-h" | "--help", _) => Err(USAGE.to_owned()),
         _ => Err(format!(
             "`{}` is not a command of /omo:check as it stands; {USAGE}",

@@ -53,11 +53,12 @@ fn last_question(text: &str) -> Option<String> {
     let text =
         text.trim_end_matches(|char: char| char.is_whitespace() || matches!(char, '*' | '_' | ')'));
     let text = text.strip_suffix(['?', '？', '؟'])?;
-    let from = text
+    let sentence = text
         .rfind(['.', '!', '?', '\n', '。', '！', '？', '؟'])
         .map_or(text, |at| text.get(at..).unwrap_or(text));
     Some(
-        from.trim_start_matches(|char: char| !char.is_alphanumeric())
+        sentence
+            .trim_start_matches(|char: char| !char.is_alphanumeric())
             .to_lowercase(),
     )
 }

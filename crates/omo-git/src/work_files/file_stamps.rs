@@ -62,25 +62,25 @@ pub(crate) fn digest_stamps<'a>(
     paths: impl Iterator<Item = &'a [u8]>,
 ) -> Option<StampDigest> {
     let folder = TreeTop::open(top)?;
-    let mut seen = Vec::with_capacity(64 * 1024);
+    let mut buffer = Vec::with_capacity(64 * 1024);
     let mut hash = blake3::Hasher::new();
     let mut latest = 0;
     for path in paths {
-        seen.extend_from_slice(path);
+        buffer.extend_from_slice(path);
         match folder.look(path)? {
             Some(stamp) => {
-                seen.extend_from_slice(&stamp.to_bytes());
+                buffer.extend_from_slice(&stamp.to_bytes());
                 latest = latest.max(newest_time(&stamp));
             }
             // Left out by a sparse checkout.
-            None => seen.push(0),
+            None => buffer.push(0),
         }
-        if seen.len() > 60 * 1024 {
-            hash.update(&seen);
-            seen.clear();
+        if buffer.len() > 60 * 1024 {
+            hash.update(&buffer);
+            buffer.clear();
         }
     }
-    hash.update(&seen);
+    hash.update(&buffer);
     Some(StampDigest {
         digest: hash.finalize().to_hex().to_string(),
         newest: latest,
@@ -94,7 +94,7 @@ pub(crate) fn list_folders(
     ignored: impl Fn(&[u8]) -> Option<Vec<u8>>,
 ) -> Option<Vec<Vec<u8>>> {
     let base = TreeTop::open(top)?;
-    let known = folders_of_files(files.iter().map(Vec::as_slice));
+    let folders_with_files = folders_of_files(files.iter().map(Vec::as_slice));
     let mut found = Vec::new();
     let mut level: Vec<Vec<u8>> = vec![b".".to_vec()];
     for depth in 0.. {
@@ -113,7 +113,7 @@ pub(crate) fn list_folders(
         if found.len() + below.len() > MAX_FOLDERS {
             return None;
         }
-        drop_ignored(&mut below, &known, &ignored)?;
+        drop_ignored(&mut below, &folders_with_files, &ignored)?;
         if depth >= LEVELS {
             found.append(&mut below);
         }
@@ -139,12 +139,12 @@ pub(crate) fn folders_of_files<'a>(files: impl Iterator<Item = &'a [u8]>) -> Has
 
 fn drop_ignored(
     folders: &mut Vec<Vec<u8>>,
-    known: &HashSet<&[u8]>,
+    folders_with_files: &HashSet<&[u8]>,
     ignored: &impl Fn(&[u8]) -> Option<Vec<u8>>,
 ) -> Option<()> {
     let unknown = folders
         .iter()
-        .filter(|path| !known.contains(path.as_slice()));
+        .filter(|path| !folders_with_files.contains(path.as_slice()));
     // Asked without a `/` at the end: with one, git also reads the rules in the folder itself.
     let asked = list(unknown);
     let left_out = if asked.is_empty() {

@@ -27,20 +27,20 @@ pub(super) fn order_tasks(
     outline: &TaskOutline<'_>,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Option<Vec<Unit>> {
-    let (tasks, unit_of) = pair_tasks(outline);
+    let (units, unit_of) = pair_tasks(outline);
     let needs = collect_needs(outline, &unit_of, diagnostics)?;
     let order = match task_graph::order_by_needs(&needs) {
         Ok(order) => order,
         Err(circle) => {
-            diagnostics.push(report_cycle(outline, &tasks, &circle));
+            diagnostics.push(report_cycle(outline, &units, &circle));
             return None;
         }
     };
-    report_reordered(outline, &tasks, &order, diagnostics);
+    report_reordered(outline, &units, &order, diagnostics);
     Some(
         order
             .into_iter()
-            .filter_map(|task| tasks.get(task).copied())
+            .filter_map(|unit| units.get(unit).copied())
             .collect(),
     )
 }

@@ -84,7 +84,7 @@ fn read_ultra(outline: &SectionOutline<'_>, plan: &mut Plan) {
         .filter(|strategy| !strategy.sessions.is_empty());
     plan.goal = read_goal(outline);
     plan.groups = match &strategy {
-        Some(strategy) => of_sessions(strategy, &steps, &mut findings),
+        Some(strategy) => session_groups(strategy, &steps, &mut findings),
         None => vec![group(
             WHOLE.to_owned(),
             plan.title.clone(),
@@ -110,35 +110,41 @@ fn read_ultra(outline: &SectionOutline<'_>, plan: &mut Plan) {
 }
 
 /// A group for each session, in the order of the file, and a last one for steps of no session.
-fn of_sessions(
+fn session_groups(
     strategy: &ExecutionStrategy,
     steps: &[ParsedStep],
     findings: &mut PlanFindings<'_>,
 ) -> Vec<TaskGroup> {
     let sessions = &strategy.sessions;
-    let stages = waves::assign_waves(strategy, findings);
+    let session_waves = waves::assign_waves(strategy, findings);
     consistency::report_membership(steps, sessions, findings);
-    consistency::report_order(sessions, &stages, findings);
+    consistency::report_order(sessions, &session_waves, findings);
     let mut comparison = PathComparer::with_budget();
-    consistency::report_overlaps(sessions, &stages, steps, &mut comparison, findings);
+    consistency::report_overlaps(sessions, &session_waves, steps, &mut comparison, findings);
     let mut by_number: BTreeMap<u64, &ParsedStep> = BTreeMap::new();
     for step in steps {
         by_number.entry(step.number).or_insert(step);
     }
-    let mut in_stage: BTreeMap<usize, usize> = BTreeMap::new();
-    for stage in &stages {
-        *in_stage.entry(*stage).or_insert(0) += 1;
+    let mut sessions_in_wave: BTreeMap<usize, usize> = BTreeMap::new();
+    for wave in &session_waves {
+        *sessions_in_wave.entry(*wave).or_insert(0) += 1;
     }
     let mut groups: Vec<TaskGroup> = Vec::new();
-    for (session, stage) in sessions.iter().zip(&stages) {
-        let own = session
+    for (session, wave) in sessions.iter().zip(&session_waves) {
+        let session_steps = session
             .steps
             .numbers
             .iter()
             .filter_map(|number| by_number.get(number).copied());
         let name = format!("session {}", session.number);
-        consistency::report_fence(&name, &session.fence, own, &mut comparison, findings);
-        let is_alone = in_stage.get(stage) == Some(&1);
+        consistency::report_fence(
+            &name,
+            &session.fence,
+            session_steps,
+            &mut comparison,
+            findings,
+        );
+        let is_alone = sessions_in_wave.get(wave) == Some(&1);
         let tasks = session.steps.numbers.iter().map(u64::to_string);
         groups.push(TaskGroup {
             deps: session
@@ -159,7 +165,7 @@ fn of_sessions(
                 format!("{SESSION_PREFIX}{}", session.number),
                 session.title.clone(),
                 tasks,
-                *stage,
+                *wave,
             )
         });
     }
@@ -174,7 +180,7 @@ fn of_sessions(
         .map(|step| step.task.id.clone())
         .collect();
     if !rest.is_empty() {
-        let last = stages.iter().max().map_or(0, |last| last + 1);
+        let last = session_waves.iter().max().map_or(0, |last| last + 1);
         groups.push(group(
             REST.to_owned(),
             "steps of no session".to_owned(),
@@ -185,18 +191,13 @@ fn of_sessions(
     groups
 }
 
-fn group(
-    id: String,
-    title: String,
-    tasks: impl Iterator<Item = String>,
-    stage: usize,
-) -> TaskGroup {
+fn group(id: String, title: String, tasks: impl Iterator<Item = String>, wave: usize) -> TaskGroup {
     TaskGroup {
         id,
         title,
 
         tasks: tasks.collect(),
-        wave: stage,
+        wave,
         deps: Vec::new(),
         names_all_deps: false,
         may_touch: Vec::new(),

@@ -91,22 +91,22 @@ pub(super) fn hollow(
     let Some(first) = sources.first() else {
         return Ok(Vec::new());
     };
-    let mut room = 10 * MAX_BYTES;
-    let (mut small, mut results) = (Vec::new(), Vec::new());
+    let mut bytes_left = 10 * MAX_BYTES;
+    let (mut accepted, mut results) = (Vec::new(), Vec::new());
     for source in sources {
         let bytes = source.now.len() + source.base.map_or(0, str::len);
-        if bytes > (2 * MAX_BYTES).min(room) {
+        if bytes > (2 * MAX_BYTES).min(bytes_left) {
             results.push((source.path.to_owned(), Err(NotHollow::TooLarge)));
         } else {
-            room -= bytes;
-            small.push(*source);
+            bytes_left -= bytes;
+            accepted.push(*source);
         }
     }
     let folder = runner.hollow_folder()?;
     folder
         .replace(language.name, language.script.as_bytes())
         .map_err(PrivateTreeError::from)?;
-    let question = serde_json::to_vec(&ScriptInput::new(&small, wish)).unwrap_or_default();
+    let question = serde_json::to_vec(&ScriptInput::new(&accepted, wish)).unwrap_or_default();
     folder
         .replace(QUESTION, &question)
         .map_err(PrivateTreeError::from)?;
@@ -136,7 +136,7 @@ pub(super) fn hollow(
     let answers: Option<Vec<FileAnswer>> =
         answer.and_then(|answer| serde_json::from_slice(&answer).ok());
     if let Some(answers) = answers {
-        let paths = small.iter().map(|source| source.path.to_owned());
+        let paths = accepted.iter().map(|source| source.path.to_owned());
         results.extend(paths.zip(answers.into_iter().map(Into::into)));
     } else {
         let why = outcome.map_or_else(|error| error.to_string(), |outcome| outcome.detail);

@@ -325,12 +325,12 @@ impl GuardedFolder {
     /// [`GuardedFolder::empty_folder`], opened.
     pub fn empty_and_open(&self, name: &str) -> Result<Self, FolderError> {
         self.empty_folder(name)?;
-        self.opened(name)
+        self.open_private(name)
     }
 
     /// `None` without a folder of this name.
     pub fn open_folder(&self, name: &str) -> Result<Option<Self>, FolderError> {
-        match self.opened(name) {
+        match self.open_private(name) {
             Err(FolderError::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => {
                 Ok(None)
             }
@@ -354,10 +354,10 @@ impl GuardedFolder {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
             made => self.with_path("create", name, made)?,
         }
-        self.opened(name)?.require_ours()
+        self.open_private(name)?.require_ours()
     }
 
-    fn opened(&self, name: &str) -> Result<Self, FolderError> {
+    fn open_private(&self, name: &str) -> Result<Self, FolderError> {
         let folder = self.inner(name)?;
         folder.directory.make_private();
         Ok(folder)

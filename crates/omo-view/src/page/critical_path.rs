@@ -31,20 +31,20 @@ pub(crate) fn critical_path(page: &RunView) -> BTreeSet<SpanPlace> {
         .collect();
     let mut path = BTreeSet::new();
     let mut current = attempts.iter().max_by_key(|(_, span, _)| end(span, page));
-    while let Some((place, span, card)) = current {
+    while let Some((place, span, task)) = current {
         path.insert(*place);
         let needs = page
             .tasks
-            .get(*card)
-            .map(|card| card.needs.as_slice())
+            .get(*task)
+            .map(|task| task.needs.as_slice())
             .unwrap_or_default();
         current = attempts
             .iter()
-            .filter(|(other_place, other_span, other_card)| {
+            .filter(|(other_place, other_span, other_task)| {
                 let is_before = end(other_span, page) <= span.from && !path.contains(other_place);
                 is_before
-                    && (needs.contains(other_card)
-                        || other_card == card
+                    && (needs.contains(other_task)
+                        || other_task == task
                         || other_place.0 == place.0)
             })
             .max_by_key(|(_, span, _)| end(span, page));

@@ -41,9 +41,9 @@ pub fn screen_lines(
     let columns = size.columns;
     let last_rows = room.take(1);
     let title_rows = room.take(1);
-    let questions = view.questions.iter().filter(|question| question.is_open);
-    let question: Vec<String> = questions.flat_map(question_lines).collect();
-    let question = wrapped(&question.join("\n"), columns, "? ", ATTENTION.bold());
+    let open_questions = view.questions.iter().filter(|question| question.is_open);
+    let question_text: Vec<String> = open_questions.flat_map(question_lines).collect();
+    let question = wrapped(&question_text.join("\n"), columns, "? ", ATTENTION.bold());
     let question_rows = room.take(question.len().min((size.rows / 2).max(1)));
     let worker_rows = room.take(view.workers.len().min((size.rows / 2).max(1)));
     let waiting = view
@@ -67,18 +67,18 @@ pub fn screen_lines(
     let bound_rows = room.take(bounds.len());
     // Checks beyond the screen are not drawn: there may be thousands.
     let checks = check_lines(shown_checks(view).into_iter().take(size.rows), columns);
-    let few_checks = room.take(checks.len().min(MIN_LIST));
+    let first_checks = room.take(checks.len().min(MIN_LIST));
     let notes: Vec<ScreenLine> = view
         .notes
         .iter()
         .flat_map(|note| wrapped(note, columns, "", Style::new().dimmed()))
         .collect();
-    let note_rows = room.take(notes.len().min(MIN_LIST));
+    let first_notes = room.take(notes.len().min(MIN_LIST));
     let worker_head = room.take(usize::from(worker_rows > 0));
     let task_head = room.take(usize::from(first_tasks > 0));
     let task_rows = first_tasks + room.take(view.listed_tasks().len() - first_tasks);
-    let check_rows = few_checks + room.take(checks.len() - few_checks);
-    let note_rows = note_rows + room.take(notes.len() - note_rows);
+    let check_rows = first_checks + room.take(checks.len() - first_checks);
+    let note_rows = first_notes + room.take(notes.len() - first_notes);
 
     let workers = worker_lines(&view.workers, worker_rows, worker_head > 0);
     let (tasks, left_out) = task_lines(view, now, task_rows, task_head > 0, columns);

@@ -24,13 +24,13 @@ impl JavaScript {
         let line = line.trim_start();
         let is_about_files = line.starts_with("Test Suites:") || line.starts_with("Test Files  ");
         let is_below_files = std::mem::replace(&mut self.is_below_files, is_about_files);
-        if let Some(counts) = jest(line)
-            .or_else(|| vitest(line))
+        if let Some(counts) = jest_counts(line)
+            .or_else(|| vitest_counts(line))
             .filter(|_| is_below_files)
-            .or_else(|| none(line))
+            .or_else(|| no_test_counts(line))
         {
             add_counts(&mut self.total, counts);
-        } else if let Some(counts) = json(line) {
+        } else if let Some(counts) = json_counts(line) {
             add_counts(&mut self.json, counts);
         }
     }
@@ -81,14 +81,14 @@ impl JavaScript {
 }
 
 /// `Tests:       1 failed, 1 skipped, 1 todo, 2 passed, 5 total`
-fn jest(line: &str) -> Option<TestCounts> {
+fn jest_counts(line: &str) -> Option<TestCounts> {
     let list = line.strip_prefix("Tests:")?;
     list.trim_end().ends_with(" total").then_some(())?;
     listed(list, ",")
 }
 
 /// `Tests  1 failed | 2 passed | 1 skipped | 1 todo (5)`, or `Tests  no tests`
-fn vitest(line: &str) -> Option<TestCounts> {
+fn vitest_counts(line: &str) -> Option<TestCounts> {
     let list = line.strip_prefix("Tests  ")?.trim();
     if list == "no tests" {
         return Some(TestCounts::default());
@@ -117,15 +117,15 @@ fn listed(list: &str, separator: &str) -> Option<TestCounts> {
     Some(counts)
 }
 
-fn none(line: &str) -> Option<TestCounts> {
-    let is_it = line.starts_with("No tests found, exiting with code")
+fn no_test_counts(line: &str) -> Option<TestCounts> {
+    let is_message = line.starts_with("No tests found, exiting with code")
         || line.starts_with("No tests found related to files")
         || line.starts_with("No test files found, exiting with code");
-    is_it.then(TestCounts::default)
+    is_message.then(TestCounts::default)
 }
 
 /// Counts in the object of `--json` and `--reporter=json`, which is one line.
-fn json(line: &str) -> Option<TestCounts> {
+fn json_counts(line: &str) -> Option<TestCounts> {
     line.starts_with('{').then_some(())?;
     let (passed, failed) = (
         json_number(line, "numPassedTests")?,

@@ -14,7 +14,7 @@ pub(super) fn is_test_run(program: &str, arguments: &[&str]) -> bool {
 pub(super) struct Pytest {
     before: Option<TestCounts>,
     last: Option<TestCounts>,
-    open: u64,
+    open_sessions: u64,
 }
 
 impl Pytest {
@@ -24,23 +24,23 @@ impl Pytest {
             report.add(name, outcome);
         }
         if line.starts_with('=') && line.contains(" test session starts ") {
-            if self.open == 0 {
+            if self.open_sessions == 0 {
                 (self.before, self.last) = (self.counts(), None);
             }
-            self.open = self.open.saturating_add(1);
+            self.open_sessions = self.open_sessions.saturating_add(1);
         } else if let Some(counts) = summary(line) {
-            (self.last, self.open) = (Some(counts), self.open.saturating_sub(1));
+            (self.last, self.open_sessions) = (Some(counts), self.open_sessions.saturating_sub(1));
         }
     }
 
     pub(super) fn counts(&self) -> Option<TestCounts> {
         // A session without a summary proves nothing.
-        let open = (self.open > 0).then_some(TestCounts {
+        let unfinished = (self.open_sessions > 0).then_some(TestCounts {
             run: 0,
             failed: 1,
             skipped: 0,
         });
-        [self.before, self.last, open]
+        [self.before, self.last, unfinished]
             .into_iter()
             .flatten()
             .reduce(TestCounts::plus)
