@@ -50,6 +50,7 @@ pub struct RunState {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub missing_commits: Vec<MissingCommit>,
     pub changed_files: Vec<(String, Option<String>)>,
+    /// References that keep changes of the user which a commit has displaced.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub displaced: Vec<String>,
     #[serde(default)]
@@ -146,6 +147,7 @@ pub struct TaskState {
     pub not_restored: Vec<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub left_alone: Vec<String>,
+    /// Reference that keeps the changes which were taken back.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub taken_back: Option<String>,
     /// The attempt whose green work `git` did not commit.
@@ -330,12 +332,10 @@ impl RunState {
         self.parallel.as_ref()?.groups.get(id)
     }
 
-    /// `true` for the run of a task list.
     pub fn is_task_list(&self) -> bool {
         self.plan.dialect.kind() == PlanKind::TaskList
     }
 
-    /// Id of the run's task list: the name of its folder.
     pub fn task_list_id(&self) -> &str {
         self.plan.task_list_id()
     }

@@ -85,10 +85,8 @@ pub struct RestoreResult {
 
 #[derive(Debug, thiserror::Error)]
 pub enum RestoreError {
-    /// git keeps nothing here.
     #[error("{} is not in a work tree of git, or git ignores it", .0.display())]
     NoWorkTree(PathBuf),
-    /// git gave no answer.
     #[error("git {0} failed, or took too long")]
     Git(&'static str),
     #[error(transparent)]
@@ -97,16 +95,16 @@ pub enum RestoreError {
     Folder(#[from] FolderError),
     #[error(transparent)]
     Lock(#[from] LockError),
-    /// Nothing was touched.
+    /// Refused before anything was touched.
     #[error("the snapshot is gone or damaged: {0} is missing")]
     SnapshotGone(String),
-    /// Another git is at work, or was killed; nothing was touched.
+    /// Lock file of another git, which is at work or was killed; nothing was touched.
     #[error("{} exists: another git works in this repository, or one was ended; remove it once none does", .0.display())]
     IndexLocked(PathBuf),
     /// No name to keep files under; nothing was touched.
     #[error("what is taken back cannot be kept: {0}")]
     Unnamed(String),
-    /// Nothing was touched.
+    /// Refused before anything was touched.
     #[error("{0:?} lies outside of the work tree")]
     Outside(String),
     #[error("{action} {}: {source}", .path.display())]
