@@ -1,4 +1,4 @@
-//! Limits and cost of a client.
+//! Time limit, turn limit and cost of the client processes that omo starts.
 
 use serde::{Deserialize, Serialize};
 
@@ -20,10 +20,10 @@ pub fn time_limit_or_default(seconds: u32) -> u32 {
 /// Ten thousand dollars: more than any worker costs, so that a false report leaves something of a budget.
 const MAX_TOLD_MICROS: u64 = 10_000 * 1_000_000;
 
-/// In millionths of a US dollar.
+/// Cost of one or more client processes, in millionths of a US dollar.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ClientCost {
-    /// As reported by clients; `None` where none has.
+    /// Sum of the reported costs; `None` where no client has reported one.
     #[serde(
         rename = "cost_micros",
         skip_serializing_if = "Option::is_none",
@@ -36,12 +36,12 @@ pub struct ClientCost {
 }
 
 impl ClientCost {
-    /// Upper bound of the cost.
+    /// Upper bound of the cost: reported costs, and whole budgets for the rest.
     pub fn most(&self) -> u64 {
         self.told.unwrap_or_default().saturating_add(self.untold)
     }
 
-    /// Bounded: an untrusted worker has told it, which may spend `budget`.
+    /// The cost cut to plausible values: an untrusted worker reported it, which may spend `budget`.
     #[must_use]
     pub fn within(self, budget: Option<u64>) -> Self {
         Self {
@@ -50,7 +50,7 @@ impl ClientCost {
         }
     }
 
-    /// With one client more; `told` is `None` for one that was ended before it could report.
+    /// The sum with one more client; `told` is `None` for a client that ended before its report.
     #[must_use]
     pub fn with_client(self, told: Option<u64>, budget: Option<u64>) -> Self {
         let untold = if told.is_some() {

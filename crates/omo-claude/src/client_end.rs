@@ -1,5 +1,5 @@
-//! Ends of sessions without a terminal, and their consequences for the plan: by the client's own lines, its process
-//! and the ledger; never by the words of its model, and no end of a process makes a step passed.
+//! Classifies the end of a worker's session and decides the run's next step, by the client's result
+//! line, its process and the ledger, never by the model's words.
 
 use std::time::Duration;
 
@@ -43,7 +43,7 @@ impl ClientResult {
     }
 }
 
-/// As far as omo reads it: see `read_stream`.
+/// Output of a session as far as omo uses it; `read_stream` reads it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SessionOutput {
     /// `None` until the client says that the session has begun.
@@ -68,7 +68,7 @@ pub struct ClientProcessEnd {
     pub complaint: String,
 }
 
-/// No variant says that any work was done.
+/// The end of a session; no variant says that any work was done.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ClientEnd {
     Ended,
@@ -99,7 +99,7 @@ pub enum ClientEnd {
     Garbage(String),
 }
 
-/// `now` is the time of the end.
+/// Classifies an ended session; `now` is the time of the end, for the reset of a usage limit.
 pub fn classify_end(
     process: &ClientProcessEnd,
     output: &SessionOutput,
@@ -225,6 +225,7 @@ pub enum FollowUp {
     Ask(&'static str),
 }
 
+/// The run's next step after a session that ended as `end`.
 pub fn follow_up(end: &ClientEnd, output: &SessionOutput, facts: LedgerFacts) -> FollowUp {
     if facts.tasks_left == 0 {
         return FollowUp::Settled;

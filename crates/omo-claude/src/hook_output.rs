@@ -66,8 +66,8 @@ impl HookAnswer {
         })
     }
 
-    /// Writes the first answer of this process to `stdout`, unbuffered: the standard library would keep what follows
-    /// the last line break until the end, when the lock was given back and a run may have been stopped already.
+    /// Writes the first answer of this process to `stdout`; later calls do nothing. Unbuffered: the
+    /// answer must be out before the session's lock is given back.
     pub fn print(&self, event: HookEvent) {
         if !IS_ANSWERED.swap(true, Ordering::Relaxed) {
             let answer = if env::has_coloured_client() {
@@ -79,7 +79,7 @@ impl HookAnswer {
         }
     }
 
-    /// In colour; a reason of a refused prompt is shown as it is.
+    /// The answer with colours for the user's lines; a reason of a refused prompt has none.
     fn highlighted(self) -> Self {
         match self {
             Self::Notice { user, model } => Self::Notice {

@@ -1,4 +1,5 @@
-//! The client: what its hooks are given and answer, its own list of sessions, and the sessions that omo starts.
+//! The client, which is Claude Code: the input and output of its hooks, its settings and list of
+//! sessions, and the sessions that omo starts.
 
 pub mod client;
 pub mod client_cost;

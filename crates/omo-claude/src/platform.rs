@@ -1,4 +1,5 @@
-//! Differences between systems in a hook's input: a module for each kind, with the same names in it (docs/adr/0013).
+//! Platform code for a hook's input and output: `unix` and `windows` export the same names
+//! (docs/adr/0013).
 
 pub(crate) mod clients;
 #[cfg(unix)]

@@ -1,4 +1,5 @@
-//! The client's settings files, and what of them bears on an agent's input.
+//! Paths of the client's settings files, and digests of the settings that can alter the input of an
+//! agent, such as `hooks` and `env`.
 
 use std::path::{Path, PathBuf};
 
@@ -65,7 +66,7 @@ fn managed_settings_paths() -> Vec<PathBuf> {
     parts
 }
 
-/// The settings that bear on an agent's input.
+/// Digests of the settings that can alter a reviewer's input, and the hooks among them.
 #[derive(Debug, Default)]
 pub struct ReviewerSettings {
     pub marks: Vec<SettingsMark>,
@@ -109,7 +110,7 @@ impl ReviewerSettings {
         });
     }
 
-    /// `true` for a `command` of a hook in them.
+    /// `true` where a settings file has a hook with this `command`.
     pub fn names_hook(&self, command: &str) -> bool {
         self.hooks.iter().any(|hooks| has_text(hooks, command))
     }

@@ -1,5 +1,6 @@
-//! The `statusLine` in the client's settings: omo's own put in beside another one, and that one put back. Every other
-//! byte of the file stays. A copy of the file and a record of the change lie in omo's folder of the user.
+//! Turns omo's `statusLine` on and off in the client's `settings.json`: one that was there stays in
+//! front of omo's, and every other byte stays. The user's folder of omo keeps a copy of the file
+//! and a record of the change.
 
 use std::collections::BTreeMap;
 use std::fs::{self, OpenOptions};
@@ -188,7 +189,7 @@ impl StatusLineFiles<'_> {
         Ok(off)
     }
 
-    /// Not in the settings, and not turned off by the user.
+    /// `true` where omo's status line is not in the settings and its user never turned it off.
     pub fn is_offered(self) -> bool {
         let is_on = fs::metadata(self.settings).is_ok_and(|found| found.len() <= MAX_BYTES)
             && fs::read_to_string(self.settings)

@@ -1,5 +1,6 @@
-//! The supervisor of a run: starts the sessions of its groups, each under a minder, and reports their ends. Its caller
-//! keeps the ledger and decides. Once it is gone, in whatever way, its minders end their sessions.
+//! The supervisor of a run: starts worker sessions, a limited number at a time, and reports their
+//! starts and ends as events; its caller decides. Each session has a minder, a process that ends it
+//! once the supervisor is gone, in whatever way.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::fs::File;
@@ -50,7 +51,7 @@ pub fn is_supervised(folder: &GuardedFolder) -> Result<bool, LockError> {
 
 #[derive(Debug)]
 pub enum SupervisorEvent {
-    /// The mark goes into the ledger, for the supervisor after a dead one.
+    /// `mark` goes into the ledger, so that the next supervisor finds the session of a dead one.
     Started {
         group: String,
         mark: ProcessIdentity,
@@ -62,7 +63,7 @@ pub enum SupervisorEvent {
     },
 }
 
-/// Running and waiting sessions by group id.
+/// Running and waiting sessions by the id of their group, the tasks that a session works on.
 #[derive(Debug)]
 pub struct Supervisor {
     bound: usize,
@@ -119,7 +120,7 @@ impl Supervisor {
         }
     }
 
-    /// Ends the session of a group, which is then an event, or forgets a waiting one.
+    /// Ends the running session of a group, which an event reports, or forgets a waiting one.
     pub fn end_session(&mut self, group: &str) {
         self.waiting.retain(|(waiting, _)| waiting != group);
         if let Some(stdin) = self.running.get_mut(group) {
@@ -184,7 +185,7 @@ fn start_minder(spec: &MinderSpec) -> std::io::Result<(Child, ChildStdin)> {
     Ok((minder, stdin))
 }
 
-/// Reads a minder's lines. One that dies was killed, and cannot have ended its session, which is ended here.
+/// Reads a minder's lines; ends the session of a minder that was killed.
 fn follow_minder(minder: &mut Child, mut started: impl FnMut(ProcessIdentity)) -> ClientProcessEnd {
     let mut session_mark = None;
     let lines = minder

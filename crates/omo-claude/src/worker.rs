@@ -42,11 +42,11 @@ pub struct WorkerSpec {
     /// Working folder, and the bound of its changes.
     pub worktree: PathBuf,
     pub temp_folder: PathBuf,
-    /// A port of its own, where one was found.
+    /// A port for the session's test servers, where one was found.
     pub port: Option<u16>,
     /// The folder with `omo`, first on its `PATH`.
     pub program_folder: PathBuf,
-    /// Settings beside those of its user.
+    /// Settings file in addition to the user's own settings.
     pub settings: Option<PathBuf>,
     pub max_turns: u32,
     /// Budget, in millionths of a US dollar.
@@ -54,7 +54,7 @@ pub struct WorkerSpec {
     pub permissions: WorkerPermissions,
     /// The model, where the plan or its user names one.
     pub model: Option<String>,
-    /// A session to go on with.
+    /// Id of the session to resume.
     pub resume: Option<String>,
 }
 
@@ -83,8 +83,9 @@ impl WorkerSpec {
         }
     }
 
+    /// Arguments of `claude`, for output as a stream of JSON lines.
     pub fn arguments(&self) -> Vec<OsString> {
-        // Unlike `json`, tells the session id at the start, and the reset of a usage limit.
+        // Unlike `json`, `stream-json` has the session id first, and the reset of a usage limit.
         let mut arguments: Vec<&OsStr> = Vec::new();
         arguments.extend(
             [

@@ -1,4 +1,5 @@
-//! Settings of a session of a plan beside its user's: the fence, and denials that hold even where all else is allowed.
+//! `settings.json` of a worker's session, in addition to its user's: the fence, a hook that keeps
+//! the session in its worktree, and rules that deny commands even where all else is allowed.
 
 use std::path::Path;
 
@@ -76,7 +77,7 @@ pub struct WorkerSettings<'a> {
 }
 
 impl WorkerSettings<'_> {
-    /// `None` for a path that is not UTF-8.
+    /// The text of `settings.json`; `None` for a path that is not UTF-8.
     pub fn to_json(&self) -> Option<String> {
         self.settings(true)
     }
@@ -124,14 +125,14 @@ impl WorkerSettings<'_> {
     }
 }
 
-/// Such as an option of the client (`--x`).
+/// A permission rule that the client takes for something else, such as an option (`--x`).
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "{0:?} is not a rule of Claude Code; one begins with the name of a tool: `Bash(npm test:*)`"
 )]
 pub struct InvalidPermissionRule(pub String);
 
-/// Commands of its work, and its user's rules.
+/// Permission rules of a worker: omo's commands, and the user's rules `own`.
 pub fn allowed_rules(own: &[String]) -> Result<Vec<String>, InvalidPermissionRule> {
     let own = checked_rules(own)?;
     Ok(NEEDED
@@ -141,7 +142,7 @@ pub fn allowed_rules(own: &[String]) -> Result<Vec<String>, InvalidPermissionRul
         .collect())
 }
 
-/// Commands to commit its work, without a ledger, and its user's rules.
+/// Permission rules of a worker without a ledger: `git` to commit, and the user's rules `own`.
 pub fn rules_without_ledger(own: &[String]) -> Result<Vec<String>, InvalidPermissionRule> {
     let own = checked_rules(own)?;
     Ok(NEEDED_TO_COMMIT

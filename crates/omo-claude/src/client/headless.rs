@@ -1,4 +1,4 @@
-//! One session with `-p`, in a folder and an environment of its own: nothing of its user's sessions has to do with it.
+//! Runs one session of the client without a terminal (`claude -p`), apart from its user's sessions.
 
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
@@ -10,7 +10,7 @@ use super::{ClaudeClient, ClaudeError, command_line_text, quote_last_line};
 #[derive(Debug)]
 pub struct HeadlessRequest<'a> {
     pub folder: &'a Path,
-    /// The whole environment.
+    /// Whole environment of the session: nothing is inherited.
     pub variables: Vec<(OsString, OsString)>,
     pub arguments: Vec<OsString>,
 }
@@ -20,12 +20,13 @@ pub struct HeadlessResult {
     pub printed: String,
     /// Last line of `stderr`.
     pub complaint: String,
-    /// By its exit status, which is another one after an error of the API.
+    /// `true` for exit status 0; the client ends with another one after an error of the API.
     pub succeeded: bool,
 }
 
 impl ClaudeClient {
-    /// Runs a session to its end. Once `is_wanted` says no, it is ended with all that it started.
+    /// Runs a session to its end and returns its output. Once `is_wanted` returns `false`, the
+    /// session is ended with all that it started.
     pub fn run_headless(
         &self,
         headless: HeadlessRequest,

@@ -23,6 +23,7 @@ pub enum StdinError {
     Io(#[from] io::Error),
 }
 
+/// Bytes of one JSON object or list from `stdin`, unparsed; it must arrive within a second.
 pub fn read_json() -> Result<Vec<u8>, StdinError> {
     let start = Instant::now();
     let mut stdin = Stdin::open();

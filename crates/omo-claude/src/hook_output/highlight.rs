@@ -4,7 +4,8 @@ use anstyle::{AnsiColor, Style};
 
 const MARK: &str = "[omo] ";
 
-/// Sets off lines of omo by their beginning: `[omo] VERIFIED` in green, for instance.
+/// `text` with each line in bold that begins with `[omo] `; a verdict has a colour, such as green
+/// for `[omo] VERIFIED`.
 pub(super) fn highlight(text: &str) -> String {
     text.lines()
         .map(|line| match line.strip_prefix(MARK).map(style) {

@@ -1,4 +1,4 @@
-//! Linux and macOS: `poll`, and `read` and `write` without a buffer in between.
+//! Linux and macOS: unbuffered `stdin` with a timeout, and unbuffered `stdout`.
 
 use std::io;
 use std::time::Duration;
@@ -20,7 +20,8 @@ impl UnixStdin {
         Self(io::stdin())
     }
 
-    /// Waits for at most `left`, up to a second; `None` where nothing came, 0 at the end.
+    /// Reads into `chunk` what comes within `left`, at most a second; `None` for nothing, 0 at the
+    /// end.
     pub(crate) fn read(&mut self, chunk: &mut [u8], left: Duration) -> io::Result<Option<usize>> {
         // Less than a second, in nanoseconds.
         let nanos = left

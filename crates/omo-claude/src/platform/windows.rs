@@ -1,4 +1,4 @@
-//! Windows: a thread that reads, since a read from a pipe cannot have a deadline.
+//! Windows: `stdin` read by a thread, since a read from a pipe cannot have a timeout.
 
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -17,7 +17,7 @@ pub(crate) struct WindowsStdin {
 }
 
 impl WindowsStdin {
-    /// The thread ends with the process.
+    /// Starts the reading thread, which ends with the process.
     pub(crate) fn open() -> Self {
         // At most one piece ahead: a sender that never ends must not fill the memory.
         let (sender, pieces) = sync_channel(1);
@@ -41,7 +41,7 @@ impl WindowsStdin {
         }
     }
 
-    /// Waits for at most `left`; `None` where nothing came, 0 at the end.
+    /// Reads into `chunk` what comes within `left`; `None` for nothing, 0 at the end.
     pub(crate) fn read(&mut self, chunk: &mut [u8], left: Duration) -> io::Result<Option<usize>> {
         if self.rest.is_empty() {
             match self.pieces.recv_timeout(left) {

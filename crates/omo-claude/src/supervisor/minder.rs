@@ -1,6 +1,6 @@
-//! The minder: a process between omo and one session of the client. It ends the session with all that it started when
-//! it is done, when its time is up, or when the supervisor is gone, which may be killed at any moment: `stdin` ends
-//! then.
+//! The minder: a process between omo and one session of the client. It ends the session with all
+//! that it started when the session is done, when its time is up, or when the supervisor is gone,
+//! even killed: the end of `stdin` tells.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -145,8 +145,8 @@ fn run(
     end
 }
 
-/// Waits until no other minder has a client of the session, whose output has the same file: the minder of a killed
-/// supervisor may still be ending a client that the ledger does not name.
+/// Locks the output file of a session, for which it waits up to 15 seconds: the minder of a killed
+/// supervisor may hold the lock while it ends its client.
 pub(super) fn lock_printed(printed: &Path) -> Result<Option<StateLock>, LockError> {
     let (folder, name) = (
         printed.parent(),

@@ -1,4 +1,4 @@
-//! Leftovers of a dead supervisor: processes found by their id and their start, and ended.
+//! Finds and ends processes that a dead supervisor left, by process id and start time.
 
 use std::time::{Duration, Instant};
 
@@ -13,7 +13,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(20);
 pub struct ProcessIdentity {
     /// Also the id of its process group.
     pub pid: u32,
-    /// `None` on a system without start marks.
+    /// Mark of the start time; `None` on a system without such marks.
     pub start: Option<String>,
 }
 
@@ -33,7 +33,8 @@ pub fn find_process(mark: &ProcessIdentity) -> ProcessState {
     }
 }
 
-/// Ends a process and its group, first gently, where it is certainly the started one; returns its state.
+/// Ends a process and its group, first gently, if it is certainly the one that `mark` names;
+/// returns its state afterwards.
 pub fn end_process(mark: &ProcessIdentity) -> ProcessState {
     for ending in [GroupEnding::Asked, GroupEnding::AtOnce] {
         if find_process(mark) != ProcessState::Running {
