@@ -1,4 +1,4 @@
-//! `ClientPolicy` of the clients of a parallel run.
+//! `ClientPolicy`: settings of a parallel run's clients, such as number, budget and permissions.
 
 pub use omo_claude::client_cost::ClientCost;
 use omo_claude::client_cost::time_limit_or_default;
@@ -27,13 +27,13 @@ pub struct ClientPolicy {
     pub launcher: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub profile: Option<LauncherProfile>,
-    /// The remote repository that such a command has the branch from; `None` for the default.
+    /// Remote repository from which a launcher's workers fetch the branch; `None` for `origin`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub launcher_remote: Option<String>,
     /// Command that prepares a fresh work tree.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub setup: Option<String>,
-    /// Payer other than the user's subscription, which its user has not accepted yet.
+    /// Payer other than the user's subscription, such as `ANTHROPIC_API_KEY`, not yet accepted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub payer: Option<String>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
@@ -45,7 +45,7 @@ impl ClientPolicy {
         time_limit_or_default(self.time_limit_seconds)
     }
 
-    /// The launcher of workers elsewhere; a command is one with a `start` alone.
+    /// Profile of the launcher; a bare command is the `start` of one. `None` without a launcher.
     pub fn launcher_profile(&self) -> Option<LauncherProfile> {
         self.profile
             .clone()

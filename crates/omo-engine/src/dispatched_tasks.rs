@@ -1,14 +1,15 @@
-//! Tasks at agents that have not begun: the session may ask for its next step before that.
+//! Tasks that were handed to agents and have not begun yet, so that a session that asks for its
+//! next step meanwhile does not get them twice.
 
 use omo_core::timestamp::Timestamp;
 
 use crate::event::{EventKind, RunEvent};
 use crate::state::RunState;
 
-/// Maximum time until an agent begins, in milliseconds.
+/// Maximum time from the handout of a task to its begin, in milliseconds.
 pub const BEGINS_WITHIN_MILLIS: i64 = 120_000;
 
-/// The event for a command that is typed again: agents are started anew.
+/// Event that clears all handouts, for a command that is typed again: it starts agents anew.
 pub fn forget_dispatched() -> EventKind {
     EventKind::TasksDispatched {
         tasks: Vec::new(),
@@ -16,7 +17,7 @@ pub fn forget_dispatched() -> EventKind {
     }
 }
 
-/// `forget_dispatched` for a plan that goes on, if anything was handed out.
+/// [`forget_dispatched`] for a plan that goes on, if anything was handed out.
 pub fn forget_dispatched_if_any(state: &RunState) -> Option<EventKind> {
     let out = state
         .dispatched
@@ -25,7 +26,7 @@ pub fn forget_dispatched_if_any(state: &RunState) -> Option<EventKind> {
     out.map(|_| forget_dispatched())
 }
 
-/// By the time of the newest handout: the ledger, long in a long run, is not read.
+/// `true` if the newest handout is recent; reads no ledger, which may be long.
 pub fn may_be_dispatched(state: &RunState, now: Timestamp) -> bool {
     state
         .dispatched

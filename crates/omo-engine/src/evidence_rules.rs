@@ -1,4 +1,5 @@
-//! Rules of evidence: green commands, run by the worker that had to run them. Each refusal is in words.
+//! Rules by which evidence proves a task or a whole run: its commands are green, and the worker
+//! that had to run them ran them. A refusal is a text for that worker.
 
 use std::collections::HashSet;
 
@@ -51,7 +52,7 @@ pub(crate) fn newly_proved(state: &RunState) -> Option<(Vec<String>, ProofSource
     found
 }
 
-/// The judge ran after the last work on the task. Checks of the whole are void as soon as anything begins.
+/// `true` if the proof is newer than the last work on the task; new work voids checks of the whole.
 pub(crate) fn judged_since(state: &RunState, task: &str, source: &ProofSource) -> bool {
     let at = |id: &str| state.tasks.get(id).and_then(|task| task.updated_at);
     match source {
@@ -77,7 +78,7 @@ pub(crate) fn is_green(state: &RunState, source: &ProofSource) -> bool {
     }
 }
 
-/// A check of a task that has not begun judges earlier work: green by then, it says nothing against the task.
+/// `true` if a task's check judges work of earlier tasks: it may be green before the task begins.
 pub(crate) fn judges_earlier_work(state: &RunState, task: &Task, check: &TaskCheck) -> bool {
     if !state.plan.policy.unproved_continues {
         return false;
@@ -131,7 +132,7 @@ pub(crate) fn describe_proof(state: &RunState, source: &ProofSource) -> String {
     )
 }
 
-/// Evidence for a task counts: the worker at the task has run all of it, and all is known and green.
+/// Accepts evidence for a task: at least one id, each green and run by the task's present worker.
 pub(crate) fn check_worker_evidence(
     state: &RunState,
     task: &str,
@@ -152,7 +153,7 @@ pub(crate) fn check_worker_evidence(
     Ok(())
 }
 
-/// Every task is done, all cited evidence green, some of it by the verifier, and no check of the tasks red or stale.
+/// Accepts a pass: tasks done, evidence green and some the verifier's, checks of the whole green.
 pub(crate) fn check_passing_verdict(state: &RunState, verdict: &PlanVerdict) -> Result<(), String> {
     check_tasks_and_evidence(state, verdict)?;
     if !judges_the_whole(state) {

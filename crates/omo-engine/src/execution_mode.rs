@@ -1,4 +1,4 @@
-//! The four modes of execution.
+//! `ExecutionMode`: the four ways to work on the tasks of a plan.
 
 use omo_plan::dialects::PlanKind;
 use serde::{Deserialize, Serialize};
@@ -26,7 +26,7 @@ impl ExecutionMode {
         }
     }
 
-    /// Words for the mode behind `run`.
+    /// Words that follow `run`, such as `in waves`.
     pub fn words(self) -> &'static str {
         match self {
             Self::Batches => "in batches",
@@ -36,6 +36,7 @@ impl ExecutionMode {
         }
     }
 
+    /// Option of the command line, such as `--waves`.
     pub fn option(self) -> &'static str {
         match self {
             Self::Batches => "--batches",
@@ -45,12 +46,12 @@ impl ExecutionMode {
         }
     }
 
-    /// Agents of the session do the tasks, in the user's own checkout.
+    /// `true` if agents of the session do the tasks, in the user's own checkout.
     pub fn is_done_by_agents(self) -> bool {
         matches!(self, Self::Batches | Self::Waves)
     }
 
-    /// Several workers share one work tree. The changes of one cannot be taken back without the others' work.
+    /// `true` if workers share one work tree: no worker's changes can be taken back alone.
     pub(crate) fn shares_tree(self) -> bool {
         self == Self::Waves
     }

@@ -1,6 +1,6 @@
-//! The fence of a session that works on one group of a plan: it refuses files outside of its worktree, files that its
-//! plan protects, and commands that reach the rest of the repository. It is no prison: a program that the session
-//! writes and runs is not looked into; what gets through is found afterwards, in the work tree.
+//! Fence of a session that works on one group of a plan: refuses files outside of its worktree,
+//! files that its plan protects, and commands that reach the rest of the repository. Programs that
+//! the session runs are not inspected; their effects are found in the work tree afterwards.
 
 mod commands;
 mod git;
@@ -12,12 +12,13 @@ pub use omo_claude::worker_settings::{FenceRules, RULES_VERSION};
 use omo_core::text::inline_code;
 use omo_plan::paths::path_covers;
 
+/// The fence of one session: [`WorktreeFence::refusal`] judges a [`ToolAction`].
 #[derive(Clone, Copy, Debug)]
 pub struct WorktreeFence<'a> {
-    /// Top of its worktree: absolute, real, and written with `/`.
+    /// Absolute path of the worktree's top, with links resolved and `/` between its parts.
     pub root: &'a str,
     pub rules: &'a FenceRules,
-    /// Home of its user, for `~`.
+    /// Home folder of the user, for `~`.
     pub home: Option<&'a str>,
 }
 
@@ -112,7 +113,7 @@ fn quoted_path(path: &str) -> String {
 }
 
 impl WorktreeFence<'_> {
-    /// The refusal for a session that stands in `folder`; `None` where the fence allows the action.
+    /// Reason to refuse `deed` of a session whose current folder is `folder`; `None` if allowed.
     pub fn refusal(
         &self,
         deed: ToolAction,

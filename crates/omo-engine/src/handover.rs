@@ -1,4 +1,5 @@
-//! The handover of a next task to a worker that has just ended one: it needs no prompt, but its context grows.
+//! Choice of the next task for a worker that has just ended one. No new prompt is needed then, but
+//! the worker's context grows.
 
 use omo_plan::model::Task;
 
@@ -10,8 +11,8 @@ use crate::worker_model::choose_model;
 /// Maximum tasks of one worker of the session: a batch of the usual size.
 pub const TASKS_PER_WORKER: u32 = 5;
 
-/// The task that the worker of `ended` goes on with, where just one can begin for the same kind and model. After a
-/// failure another worker takes over: this one has a work tree in its mind that its check refused.
+/// The task that the worker of `ended` goes on with: the only one that can begin, for the same kind
+/// and model. `None` after a failure: another worker has no refused work in its context.
 pub fn next_task_of_worker<'a>(
     state: &'a RunState,
     ended: &str,

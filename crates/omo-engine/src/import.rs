@@ -1,4 +1,5 @@
-//! Records of other programs about an executed plan, as events: a done task is only claimed, since omo checked none.
+//! Import of other programs' records of an executed plan, as events. A task done there is only
+//! claimed, since omo has checked none.
 
 use std::collections::BTreeMap;
 use std::path::Path;

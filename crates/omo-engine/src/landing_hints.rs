@@ -1,4 +1,4 @@
-//! Commands that resolve a refused landing, as they can be typed in the project's folder.
+//! Commands to type in the project's folder when a run's result could not move the user's branch.
 
 use std::path::Path;
 
@@ -25,6 +25,7 @@ pub(crate) fn operation_lines(operation: UnfinishedOperation) -> Vec<String> {
     )]
 }
 
+/// Ways to check out again the run's branch, which is now at `place`.
 pub(crate) fn branch_lines(branch: &str, place: &AbsentBranch) -> Vec<String> {
     let name = branch_argument(branch);
     let back = format!("`git switch {name}` checks it out again; then go on.");
@@ -61,7 +62,7 @@ pub(crate) fn other_checkout_lines(folders: &[String]) -> Vec<String> {
     free.chain([anyway.to_owned()]).collect()
 }
 
-/// The ways around edits at paths from the top of the work tree; `is_at_top`: the project's folder is that top.
+/// Ways around uncommitted edits, whose paths are from `top`: the project's folder if `is_at_top`.
 pub(crate) fn edit_lines(edits: &EditFacts, top: &Path, is_at_top: bool) -> Vec<String> {
     let mut lines = Vec::new();
     for folder in &edits.repositories {

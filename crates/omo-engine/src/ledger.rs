@@ -51,6 +51,7 @@ pub struct LedgerContents {
     pub end: LedgerPosition,
 }
 
+/// Reads the events after `start` up to the last complete write; the error is the first bad line.
 pub fn read(
     text: &[u8],
     run: &str,
@@ -111,7 +112,7 @@ pub fn write(
     Ok((text, position))
 }
 
-/// The ledger still has a line end at a reader's position, by the [`SEALED_BYTES`] bytes before it.
+/// `true` if the [`SEALED_BYTES`] bytes `before` a reader's position end the line that it read.
 pub fn has_line_end_at(position: &LedgerPosition, before: &[u8]) -> bool {
     let seal = before
         .strip_prefix(SEAL.as_bytes())

@@ -1,4 +1,4 @@
-//! Files of a removed work tree that no commit can keep.
+//! Copies of files that no commit can keep, made before the removal of their work tree.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 const MAX_NAMES: usize = 3;
 
-/// Copies of files that `git` ignores, and of repositories within a work tree, made before its removal.
+/// Copies of ignored files, and of repositories nested in a work tree that was removed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CopiedFiles {
     pub folder: String,
@@ -16,7 +16,7 @@ pub struct CopiedFiles {
     pub files: Vec<String>,
 }
 
-/// One line for a person; files of one folder are named by it: `.env, cache/, which no commit holds: kept in /p/.git/omo/runs/r/kept/session-1`.
+/// One line for people, such as `.env, cache/, which no commit holds: kept in /p/.git/omo/kept`.
 impl fmt::Display for CopiedFiles {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut by_top: BTreeMap<&str, Vec<&str>> = BTreeMap::new();

@@ -1,4 +1,4 @@
-//! Ends of attempts and runs, as their events say it.
+//! Results that events record: of an attempt at a task, of a whole run, of its pull request.
 
 use omo_core::check::counterfactual::CheckCounterfactual;
 use omo_git::commit::CommitRefusal;
@@ -13,18 +13,17 @@ use crate::event::UnfinishedLine;
 pub enum PullRequestAttempt {
     /// Under way, or interrupted.
     Begun,
-    /// The request is open.
     Opened {
         /// Its address, as the program says it.
         address: String,
     },
-    /// No request was opened.
     Failed {
         /// Reason, with a way out.
         reason: String,
     },
 }
 
+/// The end of one attempt at a task: evidence, changed files, and the commit of its work.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AttemptEnd {
     /// Number of the attempt; `0` where there was none.
@@ -83,7 +82,7 @@ pub struct AttemptEnd {
     pub snapshot: Option<String>,
 }
 
-/// Changes by hooks of the repository in a commit, which is not what was checked before.
+/// Files that hooks of the repository changed in a commit, after its content was checked.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HookChanges {
     pub files: Vec<String>,
@@ -91,7 +90,7 @@ pub struct HookChanges {
     pub unjudged: Option<String>,
 }
 
-/// The end of a task according to another program. omo has checked none of it.
+/// The end of a task according to another program; omo has checked none of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ImportedStatus {
@@ -100,6 +99,7 @@ pub enum ImportedStatus {
     Blocked,
 }
 
+/// A task's commit that the checkout, or the branch on which the run began, lacks.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MissingCommit {
     pub task: String,

@@ -1,4 +1,4 @@
-//! `RunEvent`: a line of the ledger.
+//! `RunEvent`: one line of a run's ledger, with its number, time and actor.
 
 use omo_core::timestamp::Timestamp;
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! The effects of a command line, as far as its words tell.
+//! Check of a command line against the fence: folders it enters, files it writes, `git` calls.
 
 use omo_core::git_variables::is_repository_variable;
 use omo_core::shell::programs::{Role, has_role, is_wrapper, program_name};
@@ -14,6 +14,7 @@ const MAX_PATH: usize = 4_096;
 const TOO_COMPLEX: FenceRefusal =
     FenceRefusal::Unclear("the command is too long, or nested too deeply");
 
+/// Refuses a command line, run in `folder`, of which a command may leave the fence.
 pub(super) fn check_command_line(
     fence: &WorktreeFence,
     text: &str,
@@ -34,7 +35,7 @@ struct Judge<'a> {
     bytes_left: usize,
 }
 
-/// The folder that a shell stands in; `None` once that is unknown.
+/// Current folder of the shell; `None` once that is unknown.
 type Folder = Option<String>;
 
 impl Judge<'_> {

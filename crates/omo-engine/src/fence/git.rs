@@ -1,9 +1,10 @@
-//! The reach of `git` commands beyond a session's work tree: branches, stash, settings and worktrees.
+//! Detection of `git` calls that reach beyond a session's work tree: branches, stash, settings,
+//! other worktrees. For example `git stash` → `Deed::ReachesShared`.
 
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Deed<'w> {
     InFolder(&'w str),
-    /// This word takes another repository or work tree than that of its folder.
+    /// A word that has `git` use another repository or work tree than that of its folder.
     RedirectsGit(&'w str),
     ReachesShared(String),
 }
@@ -51,7 +52,7 @@ const LIST_OPTIONS: [&str; 8] = [
     "--sort",
     "--format",
 ];
-/// Options with which they change something, whether or not they list as well.
+/// Options with which `git branch` and `git tag` change something, even if they list as well.
 const CHANGE_OPTIONS: [&str; 7] = [
     "--delete",
     "--move",
@@ -62,7 +63,7 @@ const CHANGE_OPTIONS: [&str; 7] = [
     "--unset-upstream",
 ];
 
-/// Remarkable actions of a `git` call with these arguments, in order.
+/// Actions in the arguments of a `git` call that the fence has to judge, in order.
 pub(super) fn git_actions(arguments: &[String]) -> Vec<Deed<'_>> {
     let mut deeds = Vec::new();
     let mut rest = arguments.iter();

@@ -1,4 +1,4 @@
-//! Places on the disk as text: absolute paths with `/` between their parts.
+//! Absolute paths as text, without a look at the disk: `../a` in `/w/s` → `/w/a`.
 
 pub(super) fn is_absolute(path: &str) -> bool {
     path.starts_with('/') || path.as_bytes().get(1) == Some(&b':')
@@ -27,7 +27,7 @@ pub(super) fn resolve_path(folder: &str, path: &str) -> String {
     )
 }
 
-/// The rest of a place below a folder: empty for the folder itself, `None` for places elsewhere.
+/// Path of `place` from `folder`: empty for the folder itself, `None` for places elsewhere.
 pub(super) fn path_below<'p>(place: &'p str, folder: &str) -> Option<&'p str> {
     let rest = place.strip_prefix(folder.trim_end_matches('/'))?;
     if rest.is_empty() {

@@ -1,4 +1,4 @@
-//! Questions of a run: asked, answered, and withdrawn.
+//! Changes to a run's state by events about its questions: asked, answered, withdrawn.
 
 use omo_plan::model::{Plan, PlanDecision, Precondition};
 
@@ -10,7 +10,7 @@ use crate::state::{
 };
 
 impl RunState {
-    /// Keeps decisions of the user where the edited plan asks just the same: the answer may not have got into the file.
+    /// Keeps answers to decisions that an edited plan still asks: its file may lack them.
     pub(super) fn keep_choices(&mut self, before: &Plan) {
         for decision in open_decisions(&mut self.plan) {
             let known = before.preconditions.iter().find_map(|known| match known {

@@ -1,4 +1,4 @@
-//! Green work whose commit `git` refused: held with its attempt, until its user has answered.
+//! State of tasks with green checks whose commit `git` refused: held until the user answers.
 
 use omo_git::commit::CommitRefusal;
 use omo_plan::model::Task;
@@ -9,7 +9,7 @@ use crate::state::{
     ANSWER_CONTINUE, ANSWER_REDO, LedgerError, RunState, TaskState, TaskStatus, UncommittedAttempt,
 };
 
-/// Holds a task with its attempt, or gives the attempt back to be judged once more.
+/// Applies an event to a task: a refused commit holds the attempt, a retry has it judged again.
 pub(super) fn apply(
     task: &mut TaskState,
     event: &RunEvent,
@@ -50,6 +50,7 @@ pub(super) fn apply(
 }
 
 impl RunState {
+    /// First task with a refused commit that got this answer; `None` stands for no answer yet.
     pub(crate) fn refused_commit(&self, answer: Option<&str>) -> Option<&Task> {
         self.plan.tasks.iter().find(|task| {
             let known = self

@@ -1,4 +1,4 @@
-//! The fold of events that only a task list has.
+//! Changes to a run's state by events of task lists: claims, notes, added tasks, verdicts, rounds.
 
 use omo_plan::id::is_id;
 use omo_plan::model::Task;

@@ -1,4 +1,4 @@
-//! The fold of checks of the whole between two waves.
+//! Changes to a run's state by checks of the whole that run between two waves of parallel workers.
 
 use omo_core::check::task_check::TaskCheckOutcome;
 
@@ -8,7 +8,7 @@ use crate::parallel_state::WaveCheck;
 use crate::state::LedgerError;
 
 impl RunState {
-    /// Only broken checks stand for the whole meanwhile: a green one has to be so at the end, too.
+    /// Records outcomes. Broken checks count for the whole at once; green ones run again later.
     pub(super) fn apply_wave_check(&mut self, event: &RunEvent) -> Result<(), LedgerError> {
         let (
             Some(parallel),
@@ -63,7 +63,7 @@ impl RunState {
         Ok(())
     }
 
-    /// Takes the outcomes after the last wave as the final ones: the tree is the same.
+    /// Takes the green outcomes after the last wave as the final ones: the tree is the same.
     pub(super) fn reuse_wave_check(
         &mut self,
         event: &RunEvent,
@@ -84,7 +84,7 @@ impl RunState {
         Ok(())
     }
 
-    /// Checks broken ones again in a run that goes on; no earlier outcome stands for the whole.
+    /// Has a wave check with broken checks run again, in a run that goes on.
     pub(super) fn check_wave_again(&mut self) {
         let Some(parallel) = &mut self.parallel else {
             return;

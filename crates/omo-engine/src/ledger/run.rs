@@ -1,4 +1,4 @@
-//! A run: its ledger, read and added to.
+//! `Run`: the folder of one run, with its ledger of events, its locks and its logs.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -45,7 +45,7 @@ pub struct Run {
     place: FolderLocation,
     path: PathBuf,
     key: SealKey,
-    /// Folded last by this process: a supervisor asks again and again, and the state grows with its plan.
+    /// State that this process folded last: a supervisor asks often, and folds only new events.
     known: Arc<Mutex<Option<KnownState>>>,
 }
 
@@ -117,8 +117,8 @@ impl Run {
         Ok(self.open()?.file_names(TORN_PREFIX)?.len())
     }
 
-    /// Writes the events that follow from the present state, all or none. They are on the disk when this returns; after
-    /// an error the ledger is as it was.
+    /// Writes the events that `decide` derives from the present state, all or none. They are on the
+    /// disk when this returns; after an error the ledger is as it was.
     pub fn transact<T>(
         &self,
         actor: &EventActor,
