@@ -1,4 +1,4 @@
-//! The payer for the clients of a run, and the user's consent (`BillingFacts`).
+//! Consent before a run starts clients that an `ANTHROPIC_API_KEY` or `apiKeyHelper` pays for.
 
 use omo_core::text::command_text::quote_argument;
 use omo_engine::billing::{BillingDecision, BillingFacts, BillingRequest, decide_billing};
@@ -69,7 +69,7 @@ pub(crate) fn check_billing(
     }
 }
 
-/// Refuses an API key without consent: it may be newer than the run, or set only for the session that goes on.
+/// Refuses an API key without consent: the key may be newer than the run, or set for one session.
 pub(crate) fn require_accepted_billing(state: &RunState) -> Result<(), CommandError> {
     match decide(false, accepts_billing(state)) {
         BillingDecision::Stop { text, .. } => {
@@ -86,6 +86,7 @@ pub(crate) fn require_accepted_billing(state: &RunState) -> Result<(), CommandEr
 
 pub(crate) const PAYER: &str = "ANTHROPIC_API_KEY";
 
+/// The payer to ask the user about, if any, and a note to print, which may be empty.
 pub(crate) fn who_pays(
     context: &CommandContext,
     is_accepted: bool,

@@ -1,6 +1,6 @@
-//! Text blocks of at most [`MAX_BYTES`] for a session that works on a run: a word in capitals, lines, and the one
-//! command to run next. Text of the plan is data: neutralised, cut, and indented below omo's own words. No command has
-//! a pipe or a second command, so that a permission for `omo` covers it.
+//! Instruction blocks for a session that works on a run, each at most [`MAX_BYTES`]: a word in
+//! capitals such as `SPAWN agent` or `WAIT`, lines, and the next command. Text of the plan is data:
+//! neutralised, cut and indented. No command has a pipe, so that a permission for `omo` covers it.
 
 pub(crate) mod parallel_run;
 pub(crate) mod parts;
@@ -76,7 +76,7 @@ pub(crate) fn resumed_block(id: &str, state: &RunState, intro: &str) -> String {
     ))
 }
 
-/// This very plan ended before; `anew` is the line that begins it again.
+/// Block for an unchanged plan whose run is complete; `anew` is the line that runs the plan again.
 pub(crate) fn complete_already(id: &str, state: &RunState, anew: &str) -> String {
     let head = format!(
         "omo: the run {id} of {} is complete, and the plan is as it was then.",

@@ -1,4 +1,4 @@
-//! Parts of all blocks: the state of a run in words, the commands of a plan, the bound on length.
+//! Pieces of all instruction blocks: commands of a plan, notes on it, and the cut to [`MAX_BYTES`].
 
 use std::fmt::Write;
 

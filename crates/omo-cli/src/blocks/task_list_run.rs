@@ -1,4 +1,4 @@
-//! Blocks of the run of a task list, with the lines that the session shows to its user.
+//! Instruction blocks for a session that works on a task list, with progress lines for its user.
 
 use std::fmt::Write;
 
@@ -72,6 +72,7 @@ fn wave_announcement(tasks: &[&Task], state: &RunState, is_beginning: bool) -> S
     }
 }
 
+/// Block that has the session start an agent for each task, and the number of agents in it.
 pub(crate) fn spawn_block(
     run: &str,
     tasks: &[&Task],

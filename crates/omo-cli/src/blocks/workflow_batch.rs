@@ -1,4 +1,5 @@
-//! A batch for the `Workflow` tool, short enough for the model to type out.
+//! JSON arguments for the client's `Workflow` tool: the next tasks of a run, short enough for a
+//! model to type out.
 
 use omo_core::plan_models::SESSION_MODEL;
 use omo_engine::next_batches::next_batches;

@@ -1,4 +1,5 @@
-//! Commands of agents and of the client. None lets its caller declare a pass: omo checks that itself.
+//! `omo agent …`: commands that agents and the client call. No caller can declare a task passed:
+//! omo runs the checks itself.
 
 mod attempt;
 mod brief;

@@ -1,4 +1,4 @@
-//! `omo doctor`: a check of everything that omo needs, with a fix for each problem. Writes and runs nothing.
+//! `omo doctor`: finds what keeps omo from working, with a fix for each problem. Changes nothing.
 
 mod facts;
 mod finding;

@@ -1,4 +1,4 @@
-//! `omo log`: decisions, each with its rule.
+//! `omo log`: prints the decisions in a project's sessions, each with the rule behind it.
 
 use std::collections::BTreeSet;
 use std::io::Write;

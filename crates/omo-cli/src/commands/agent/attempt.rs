@@ -1,4 +1,4 @@
-//! The outcome of an attempt, as printed for its worker.
+//! Text about a judged attempt, printed for its worker: `PASSED 3: 12 tests; files: src/lib.rs`.
 
 mod ultraplan_outcome;
 
@@ -16,7 +16,8 @@ use crate::error::CommandError;
 
 const MAX_NAMED: usize = 8;
 
-/// Prints the outcome of an attempt; a red check is an answer. `prints_next` announces more output behind it.
+/// Prints the outcome of an attempt; a red check is no error of the command.
+/// `prints_next` announces more output behind it.
 pub(crate) fn print_attempt(
     context: &CommandContext,
     judged: &JudgedAttempt,

@@ -1,4 +1,4 @@
-//! `omo agent brief`: the brief of a task, again.
+//! `omo agent brief`: prints the brief of a task once more.
 
 use std::io::Write;
 

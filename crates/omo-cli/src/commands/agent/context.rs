@@ -1,4 +1,4 @@
-//! `omo agent context init|add|get`: the findings of a session's explorers.
+//! `omo agent context init|add|get`: findings of explorer agents, kept for a task list's planner.
 
 use std::time::{Duration, Instant};
 

@@ -1,4 +1,4 @@
-//! `omo agent evidence …`: commands that show more than a check can, with their output.
+//! `omo agent evidence …`: runs a command for a criterion without a check, and keeps its output.
 
 use std::io::Write;
 

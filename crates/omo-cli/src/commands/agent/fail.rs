@@ -1,4 +1,4 @@
-//! `omo agent fail`: a worker gives up, or is gone.
+//! `omo agent fail`: a worker gives up its task, or its worker is reported lost.
 
 use std::io::Write;
 

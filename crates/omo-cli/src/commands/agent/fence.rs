@@ -1,5 +1,6 @@
-//! `omo agent fence`: the client's question before a session of a plan writes a file or runs a command. On an error it
-//! refuses in a session that omo started for a group.
+//! `omo agent fence`: a `PreToolUse` hook that denies a worker each write, command or subagent that
+//! the rules of its group forbid. Unreadable input is denied only in a session that omo started for
+//! a group.
 
 mod resolve_path;
 

@@ -1,4 +1,4 @@
-//! `omo agent start`: a worker begins a task.
+//! `omo agent start`: begins a task for a worker, and prints its brief and ticket.
 
 use omo_engine::Run;
 use omo_engine::handover::TASKS_PER_WORKER;

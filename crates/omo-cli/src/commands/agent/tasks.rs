@@ -1,4 +1,4 @@
-//! `omo agent tasks`: begins a task list, and changes its phase. Reads alone while a run is open, the only writer then.
+//! `omo agent tasks`: creates a task list, or changes its phase or design.
 
 mod create;
 mod design;
@@ -25,6 +25,7 @@ pub(crate) enum TasksEditCommand {
     Design(design::DesignOptions),
 }
 
+/// Validates the arguments of a typed `/omo:ulw-plan`, and begins nothing.
 pub(crate) fn read_planning_line(text: &str) -> Result<(), CommandError> {
     create::raw_args::parse_raw_args(text, &create::TaskListCreateOptions::default()).map(drop)
 }

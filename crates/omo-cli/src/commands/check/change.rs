@@ -1,4 +1,4 @@
-//! A change of a session's checks. A model has a shell, too: from within a session nothing changes.
+//! `SessionChange`: a change of a session's checks that a person confirms, and no model.
 
 use std::io::Write;
 
@@ -50,6 +50,7 @@ impl SessionChange<'_> {
         })
     }
 
+    /// Asks a person `question`, writes the session, and prints the line that `change` gives.
     pub(crate) fn apply_to_session(
         &self,
         question: &str,

@@ -1,4 +1,5 @@
-//! Gathering of the facts. Writes nothing, and starts only the client and git. Input is hostile, and bounded.
+//! Gathering of the `Facts` that `omo doctor` judges. Writes nothing, and starts only the client
+//! and git. File contents are untrusted, and read up to a bound.
 
 mod client_settings;
 mod files;

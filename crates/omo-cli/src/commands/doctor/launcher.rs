@@ -1,4 +1,4 @@
-//! `omo doctor --launcher NAME`: a trivial worker through a launcher, with the step that fails.
+//! `omo doctor --launcher NAME`: starts a trivial worker there, and names the step that fails.
 
 use std::io::Write;
 use std::sync::Arc;

@@ -1,4 +1,5 @@
-//! `omo doctor --live`: one session of the real client that must run each hook once, with a scripted model.
+//! `omo doctor --live`: counts hook runs in trial sessions of the real client with a scripted
+//! model.
 
 mod cancel_watch;
 mod events;

@@ -1,4 +1,5 @@
-//! `omo plan show`: a plan for the user who approves it.
+//! `omo plan show`: prints a plan's tasks, batches and commands, and the digest to approve these
+//! by.
 
 use std::io::Write;
 

@@ -1,4 +1,4 @@
-//! `omo report --last`: the remaining record of the last ultrawork run.
+//! `omo report --last`: text of the last ultrawork run, with its task, checks and review.
 
 use std::fmt::Write;
 

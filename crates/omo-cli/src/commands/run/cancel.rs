@@ -1,4 +1,4 @@
-//! `omo run cancel`: ends a run before its end.
+//! `omo run cancel`: cancels an open run, and ends its workers.
 
 use std::time::Duration;
 
@@ -61,6 +61,7 @@ pub(crate) enum CancelReader {
     Terminal,
 }
 
+/// Cancels the run, waits at most `patience` for its clients, and gives a message for `reader`.
 pub(crate) fn cancel(
     context: &CommandContext,
     options: &RunCancelOptions,

@@ -1,4 +1,4 @@
-//! `omo agent task delete`: takes a task away before a run.
+//! `omo agent task delete`: removes a task from a list that is not executed yet.
 
 use clap::Args;
 use omo_plan::task_list::rules;

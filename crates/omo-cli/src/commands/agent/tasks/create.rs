@@ -1,4 +1,4 @@
-//! `omo agent tasks create`: begins a session, or goes on with one that was given up.
+//! `omo agent tasks create`: begins a task list for a session, or resumes an abandoned one.
 
 pub(super) mod raw_args;
 mod source_file;

@@ -1,4 +1,5 @@
-//! `omo agent tasks design`: saves a design, as the client asks about each file that its own tools write there.
+//! `omo agent tasks design`: saves stdin as `design.md` of a task list. A write with the client's
+//! own tools would ask the user.
 
 use std::io::{IsTerminal, Read};
 

@@ -1,4 +1,4 @@
-//! The client's settings files.
+//! Gathering of the client's settings files, of each scope.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! The client, its plugins, and the programs that they run.
+//! Facts about the client, its plugins, and the hook programs that they run.
 
 use std::path::{Path, PathBuf};
 

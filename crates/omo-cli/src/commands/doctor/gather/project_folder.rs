@@ -1,4 +1,4 @@
-//! The folder under examination.
+//! Facts about the project folder: its root, `CLAUDE_PROJECT_DIR`, and missing write permission.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! The user's own folder: key and approvals. Creates nothing.
+//! Facts about omo's folder in the state home, with its key and approvals. Creates nothing.
 
 use std::path::{Path, PathBuf};
 

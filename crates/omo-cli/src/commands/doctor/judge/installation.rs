@@ -1,4 +1,4 @@
-//! The client, the plugin in it, and the programs that it runs.
+//! Findings about the client, the omo plugin in it, and the hook programs that it runs.
 
 use std::cmp::Ordering;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! The project: folder, state, git, and other tools active in it.
+//! Findings about the project: folder, state, git, and other tools that continue its sessions.
 
 use super::super::facts::{Facts, ProjectDirKind, RepositoryChecks, StateFolder, StateFolderFacts};
 use super::super::finding::{Finding, Level};

@@ -1,4 +1,4 @@
-//! Effects of the client's settings, the environment and other plugins on the hooks.
+//! Findings about settings, variables and other plugins that disable, duplicate or bound the hooks.
 
 use super::super::facts::{Facts, Scope, Settings, plugin_name};
 use super::super::finding::{Finding, Level};

@@ -1,4 +1,4 @@
-//! The user's key, approvals and configuration.
+//! Findings about the user's key, approvals and configuration.
 
 use omo_core::messages::client_settings::feedback_offer;
 use omo_state::config::FeedbackMode;
@@ -102,7 +102,7 @@ pub(super) fn config(facts: &Facts) -> Vec<Finding> {
     })
 }
 
-/// The look of a continuation. Neither way is wrong: the way every client understands looks like an alarm.
+/// Note on the look of a continuation, a plain line or like an error: neither is bad.
 pub(super) fn feedback(facts: &Facts) -> Vec<Finding> {
     let file = facts.config.0.as_ref().map_or_else(
         || "config.toml".to_owned(),

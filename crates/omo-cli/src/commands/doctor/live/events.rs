@@ -1,4 +1,4 @@
-//! Reports of a session about its hooks.
+//! Counts of hook runs, from the JSON that a client session printed, or from its log.
 
 use serde_json::Value;
 

@@ -1,4 +1,4 @@
-//! Folders and environment of a session that leaves nothing behind.
+//! `Sandbox`: temporary folders, arguments and environment of a trial session of the client.
 
 use std::ffi::OsString;
 use std::fs;

@@ -1,4 +1,4 @@
-//! The arguments of a typed `/omo:ulw-plan`, as the hook kept them.
+//! Parser of the arguments typed behind `/omo:ulw-plan`, such as `--force add a login page`.
 
 use clap::Parser;
 use omo_core::messages::usage;
@@ -35,7 +35,7 @@ struct PlanLine {
     goal: Vec<String>,
 }
 
-/// Parses leading options over the given ones; the rest is the goal, byte for byte. A goal is prose, which is not split.
+/// `options` with the leading options of `text`; the rest of `text` is the goal, byte for byte.
 pub(crate) fn parse_raw_args(
     text: &str,
     options: &TaskListCreateOptions,
