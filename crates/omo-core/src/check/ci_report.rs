@@ -31,8 +31,8 @@ pub enum CiAnswer {
     Error,
 }
 
-/// An annotation for each place of the project that a red check names, or one for the check;
-/// `is_file` knows the project's files.
+/// An annotation for each place of the project that a red check names, or one for the check itself;
+/// `is_file` is `true` for a path of the project.
 pub fn github_annotations(checks: &[CiCheck], is_file: impl Fn(&str) -> bool) -> String {
     let mut text = String::new();
     let mut remaining = MAX_ANNOTATIONS;
@@ -71,6 +71,7 @@ pub fn github_annotations(checks: &[CiCheck], is_file: impl Fn(&str) -> bool) ->
     text
 }
 
+/// Markdown for the step summary of a GitHub workflow.
 pub fn github_summary(checks: &[CiCheck]) -> String {
     let mut text = String::from("### omo\n\n");
     for check in checks {

@@ -1,4 +1,4 @@
-//! Results of checks without the change, which decide whether a green check proves the work.
+//! Results of checks without the change: a check that is green there too does not prove the work.
 
 mod lost_tests;
 
@@ -44,7 +44,7 @@ impl ProveMode {
 #[serde(rename_all = "camelCase")]
 pub enum WithoutChange {
     Red,
-    /// It cannot be built or imported, which a test that checks nothing would share.
+    /// The code cannot be built or imported, which even a test that checks nothing shows.
     NotBuilt,
     Green,
     #[default]
@@ -56,7 +56,7 @@ impl WithoutChange {
         matches!(self, Self::Red | Self::NotBuilt)
     }
 
-    /// `None` where unknown.
+    /// `true` where the check notices the change, `false` where it does not; `None` where unknown.
     pub fn shows_change(self, hollow: &HollowAnswer) -> Option<bool> {
         match (self, hollow) {
             (Self::Red, _) | (Self::NotBuilt, HollowAnswer::Red) => Some(true),
@@ -66,7 +66,7 @@ impl WithoutChange {
     }
 }
 
-/// The answer with empty bodies of the functions that the change added or altered.
+/// Result of a check after the bodies of added or altered functions were emptied.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum HollowAnswer {
@@ -136,7 +136,7 @@ pub struct CheckCounterfactual {
     pub lost: LostTests,
     /// One sentence each, for the reader.
     pub notes: Vec<String>,
-    /// The end in a private copy with the change; empty for green.
+    /// Result in a private copy with the change; empty for green.
     pub red_in_copy: String,
 }
 
@@ -145,7 +145,7 @@ pub struct CheckCounterfactual {
 #[serde(rename_all = "camelCase", default)]
 pub struct UnusualFact {
     pub check: String,
-    /// Behind that name.
+    /// The fact, as words that stand behind the name of the check.
     pub line: String,
     /// Digest of the fact's files in their present content.
     pub files: String,

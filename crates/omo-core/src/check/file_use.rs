@@ -1,4 +1,4 @@
-//! The use of a file in a text that names it: run, read, or judged by another program.
+//! The use of a file by a command or script that names it: run, read, or judged by its output.
 
 use crate::check::steering::{is_code, is_code_or_text, is_expectation, is_shell_script};
 use crate::shell::programs::{Role, has_role};
@@ -11,7 +11,7 @@ const NAMES_OF_JUDGES: &str = "\
 /// Beginnings and ends of words in names such as `selfcheck.py`.
 const MARKS_OF_JUDGES: [&str; 4] = ["check", "test", "verify", "lint"];
 
-/// `true` for a word at the beginning of a command, or behind an interpreter.
+/// `true` where `text` runs the file `word`: as a command, or behind an interpreter.
 ///
 /// ```
 /// use omo_core::check::file_use::runs_file;
@@ -42,8 +42,8 @@ pub fn runs_file(text: &str, word: &str) -> bool {
     })
 }
 
-/// `true` for code that the command only reads, compiles or imports, for a program whose output is
-/// judged, and for a program without the name of a judge: such a file judges nothing.
+/// `true` where `text` judges the file `word` at `path`: code that is only read, compiled or
+/// imported, a program whose output is judged, or one without a judge's name.
 ///
 /// ```
 /// use omo_core::check::file_use::is_judged;
@@ -87,7 +87,7 @@ pub fn is_named_as_judge(path: &str) -> bool {
     })
 }
 
-/// `true` for an interpreter whose program is no file: standard input, a variable, a text.
+/// `true` where an interpreter runs no file of the project: standard input, a variable, a text.
 pub fn runs_another_file(text: &str) -> bool {
     let words: Vec<&str> = text
         .split(char::is_whitespace)

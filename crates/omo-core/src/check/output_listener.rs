@@ -1,4 +1,5 @@
-//! A listener to a check's output, as it comes.
+//! Reads a check's output as it comes: an expected text, the shell's complaints, and lines to
+//! quote.
 
 use std::collections::VecDeque;
 

@@ -1,5 +1,5 @@
-//! Kept lines of a check's output, and the one rule of quoting: failures that runners and compilers
-//! name, then the beginning and the end.
+//! Lines kept of a check's output, and the excerpt that messages quote: lines about failures in the
+//! form of known runners and compilers, then the beginning and the end.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,7 +10,7 @@ pub const QUOTED_LINES: usize = 14;
 const MAX_FAILING_LINES: usize = 8;
 const MIN_LINES: usize = 4;
 
-/// Kept lines of an output, sanitized.
+/// Kept lines of an output, sanitized; `excerpt` quotes them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct PrintedOutput {

@@ -1,6 +1,6 @@
-//! Checks: commands whose end decides a claim.
+//! Checks of a session: commands whose exit status decides whether a claim holds.
 //!
-//! A run's checks stand in the session's sealed entry with their last results.
+//! They stand in the session's entry of the state file, with their last results.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -141,7 +141,7 @@ pub struct CheckRecord {
     pub at: Option<Timestamp>,
     /// Milliseconds.
     pub took_millis: u64,
-    /// Of the judged work tree; `None` for one without an id.
+    /// Id of the judged work tree; `None` for one without an id.
     pub tree: Option<String>,
     /// Digest of the check and its environment.
     pub setting: String,
@@ -198,6 +198,7 @@ impl CheckEnd {
     }
 }
 
+/// Verdict on an ended check, and its reason in a few words.
 pub fn judge_check(end: &CheckEnd, counts: Option<TestCounts>) -> (CheckVerdict, String) {
     match end {
         CheckEnd::Exited(0) => judge_success(counts),

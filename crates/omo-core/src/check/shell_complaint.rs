@@ -1,4 +1,4 @@
-//! Complaints of a shell, and other facts about its command.
+//! Error messages of a shell about a check's command, and the command's pipes and variables.
 
 use serde::{Deserialize, Serialize};
 

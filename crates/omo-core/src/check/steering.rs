@@ -2,7 +2,7 @@
 //! what they load.
 //!
 //! The table is broad: a file too many costs one more run of the check. The words of a command that
-//! are files of the project are listed as well; no shell is read for it.
+//! are files of the project are listed as well, without parsing it as shell text.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -170,6 +170,7 @@ fn pattern_of(word: &str) -> Option<String> {
     is_of_paths.then_some(pattern)
 }
 
+/// Words of the lines that import, in code of a language with such lines; empty for others.
 pub fn imported_words(path: &Path, text: &str) -> BTreeSet<String> {
     text.lines()
         .filter(|_| module_endings(path).is_some())
@@ -182,7 +183,7 @@ pub fn imported_words(path: &Path, text: &str) -> BTreeSet<String> {
         .collect()
 }
 
-/// Candidates for a module's file, from the folder of the code or the top.
+/// Candidate paths for the file of a module, from the folder of the code or the top.
 pub fn module_files(path: &Path, word: &str) -> impl Iterator<Item = String> {
     let endings = module_endings(path).unwrap_or_default();
     let is_python = endings.starts_with(".py");

@@ -48,7 +48,7 @@ fn default_timeout_seconds() -> u32 {
 pub struct ExpectedResult {
     #[serde(default)]
     pub exit: ExpectedExit,
-    /// In stdout or stderr, without colours.
+    /// Text expected in stdout or stderr, without colours.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stdout_has: Option<String>,
 }
@@ -104,7 +104,7 @@ pub struct TaskCheckOutcome {
     pub log: Option<PathBuf>,
     #[serde(default)]
     pub counts: Option<TestCounts>,
-    /// A pipe in a shell that reports only the status of its last command.
+    /// `true` for a pipe in a shell that reports only the status of the last command.
     #[serde(default)]
     pub has_pipe_without_pipefail: bool,
     /// Digest of the check, its folder and its environment.
@@ -187,6 +187,7 @@ pub struct ObservedResult {
     pub pipefail_matters: bool,
 }
 
+/// Verdict on an ended check of a task, and its reason on one line.
 pub fn judge_task_check(
     expect: &ExpectedResult,
     seen: &ObservedResult,

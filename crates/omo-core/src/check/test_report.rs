@@ -1,5 +1,5 @@
-//! The tests of a check as its runner prints them. Some runners name only failed tests; unnamed
-//! ones are not guessed.
+//! Tests that a check ran, by name and outcome, as its runner printed them. Some runners name only
+//! failed tests; the others stay unnamed.
 
 use std::collections::BTreeMap;
 
@@ -26,14 +26,14 @@ pub enum TestOutcome {
 pub struct TestReport {
     pub counts: Option<TestCounts>,
     outcomes: BTreeMap<String, TestOutcome>,
-    /// Tests of a name that several have.
+    /// Number of tests for a name that several tests share.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     times: BTreeMap<String, u64>,
     pub is_cut: bool,
 }
 
 impl TestReport {
-    /// `None` for an unnamed test.
+    /// Outcome of a named test; `None` for a test that the runner did not name.
     pub fn outcome(&self, name: &str) -> Option<TestOutcome> {
         self.outcomes.get(name).copied()
     }
@@ -74,7 +74,7 @@ impl TestReport {
             .map_or(0, |all| all.saturating_sub(self.count_named()))
     }
 
-    /// Names beyond the executed tests, which something else printed.
+    /// Number of names beyond the executed tests, which something else printed.
     pub fn count_surplus(&self) -> u64 {
         self.count_all()
             .map_or(0, |all| self.count_named().saturating_sub(all))

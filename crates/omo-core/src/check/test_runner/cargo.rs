@@ -1,4 +1,4 @@
-//! `cargo test` (libtest) and `cargo nextest run`.
+//! Reader of the output of `cargo test` (libtest) and `cargo nextest run`.
 
 use super::test_commands::subcommand;
 use super::{add_counts, parse_numbered_words};
@@ -67,7 +67,7 @@ impl Cargo {
             .reduce(TestCounts::plus)
     }
 
-    /// Announced tests without an end failed, as in a program that left early.
+    /// Counts announced tests without an end as failed, as in a program that exited early.
     fn give_up(&mut self) {
         if let Some(counts) = self.running.take().and_then(unended) {
             add_counts(&mut self.total, counts);

@@ -1,4 +1,5 @@
-//! `go test`. Without `-v` it names packages, each of which counts as one test.
+//! Reader of the output of `go test`. Without `-v` it names packages, each of which counts as one
+//! test.
 
 use std::collections::HashSet;
 
@@ -17,7 +18,7 @@ pub(super) fn is_test_run(program: &str, arguments: &[&str]) -> bool {
 pub(super) struct Go {
     packages: Option<TestCounts>,
     tests: Option<TestCounts>,
-    /// Tests without an end: a verdict on another one was printed by a test.
+    /// Announced tests without an end; the verdict on any other was printed by a test.
     running: HashSet<String>,
     ended: Vec<(String, TestOutcome)>,
 }

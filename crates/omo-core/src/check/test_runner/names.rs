@@ -1,4 +1,4 @@
-//! Names of tests in the output of each runner.
+//! Tests of the runners' readers: names and outcomes of tests in the output of each runner.
 
 use super::*;
 use crate::check::test_report::{MAX_TESTS, TestOutcome};

@@ -1,4 +1,5 @@
-//! `node --test`: the block below its report, with `ℹ` in the spec form and `#` in TAP.
+//! Reader of the output of `node --test`: lines of tests, and the block of counts below them, with
+//! `ℹ` in the spec form and `#` in TAP.
 
 use super::{add_counts, tap};
 use crate::check::session_check::TestCounts;
@@ -8,7 +9,7 @@ pub(super) fn is_test_run(program: &str, arguments: &[&str]) -> bool {
     program == "node" && arguments.contains(&"--test")
 }
 
-/// A suite without an end, or in TAP a test as well.
+/// A suite whose end was not read yet; in TAP it may be a test.
 #[derive(Debug)]
 struct OpenSuite {
     indent: usize,
@@ -20,10 +21,10 @@ struct OpenSuite {
 pub(super) struct Node {
     total: Option<TestCounts>,
     open: Option<TestCounts>,
-    /// Files that are reported as tests: none in them was run.
+    /// Files that are reported as passed tests, and in which no test was run.
     files: u64,
     suites: Vec<OpenSuite>,
-    /// TAP announces each test.
+    /// `true` for TAP, which announces each test.
     is_tap: bool,
     is_repeating: bool,
 }

@@ -1,5 +1,5 @@
-//! Sums of runners without a reader of their own (uvu, `RSpec`, minitest, `PHPUnit`, Maven, .NET,
-//! `ExUnit`), and of programs that count by hand.
+//! Reader of sums such as `3 passed, 1 failed`, for runners without a reader of their own (uvu,
+//! `RSpec`, minitest, `PHPUnit`, Maven, .NET, `ExUnit`) and for programs that count by hand.
 
 use crate::check::session_check::TestCounts;
 

@@ -1,4 +1,4 @@
-//! The Test Anything Protocol of `bats`, `prove -v` and others; Node's is in `node`.
+//! Reader of the Test Anything Protocol of `bats`, `prove -v` and others; node's is in `node`.
 
 use crate::check::session_check::TestCounts;
 use crate::check::test_report::{TestOutcome, TestReport};
@@ -42,7 +42,7 @@ impl Tap {
         }
     }
 
-    /// `None` without a plan. Planned tests that never came failed.
+    /// `None` without a plan such as `1..3`. Planned tests that never came count as failed.
     pub(super) fn counts(&self) -> Option<TestCounts> {
         let planned = self.planned.filter(|_| !self.is_of_node)?;
         let seen = self.counts.run.saturating_add(self.counts.skipped);

@@ -1,4 +1,4 @@
-//! Commands that run tests with a known runner: without a count they have run nothing.
+//! Recognizes commands that run tests, by the table of known runners.
 
 use super::runner_of;
 use crate::shell::programs::{Role, has_role, is_reader, program_name, without_wrappers};
@@ -9,7 +9,7 @@ pub fn names_test_runner(words: &[String]) -> bool {
     test_runner(words).is_some()
 }
 
-/// `None` for a line of several runners, or repeated runs; changes of folder do not count.
+/// The runner of a line, such as `cargo`; `None` for several runners or repeated runs.
 pub(super) fn only_runner(line: &str) -> Option<&'static str> {
     const REPEATS: [&str; 7] = [
         "for", "while", "until", "xargs", "find", "parallel", "watch",
@@ -51,7 +51,7 @@ fn test_runner(words: &[String]) -> Option<&'static str> {
     })
 }
 
-/// `true` where some part may run tests: it does not only read files, end processes or build.
+/// `true` where a part does more than read files, end processes or build.
 pub fn may_run_tests(line: &str) -> bool {
     split_commands(line).iter().any(|words| {
         let words: Vec<&str> = words.iter().map(String::as_str).collect();

@@ -1,4 +1,5 @@
-//! Python's `unittest`, whose executed tests include skipped ones, except in 3.12.1.
+//! Reader of the output of Python's `unittest`, whose number of executed tests includes skipped
+//! ones, except in 3.12.1.
 
 use super::test_commands::runs_python_module;
 use super::{add_counts, parse_numbered_words};
@@ -11,7 +12,7 @@ pub(super) fn is_test_run(program: &str, arguments: &[&str]) -> bool {
 
 #[derive(Debug, Default)]
 pub(super) struct Unittest {
-    /// A single run: the last summary is the runner's, and others come from tests.
+    /// `true` for a single run: the last summary is the runner's, and others come from tests.
     pub(super) is_alone: bool,
     total: Option<TestCounts>,
     is_below_rule: bool,

@@ -1,4 +1,4 @@
-//! Commands of runners, changed to name each test.
+//! Adds the options to a command with which its test runners name each test, such as `-v`.
 
 /// A runner, the word that may follow it, and its option to name each test.
 const RUNNERS: [(&str, &str, &str); 5] = [
@@ -8,6 +8,7 @@ const RUNNERS: [(&str, &str, &str); 5] = [
     ("cargo test", "", ""),
     ("node", " --test", ""),
 ];
+/// Options that hide names of tests, and their replacements.
 const QUIET: [(&str, &str); 7] = [
     (" --test-reporter=dot", " --test-reporter=spec"),
     (" --test-reporter dot", " --test-reporter spec"),
