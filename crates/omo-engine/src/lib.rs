@@ -1,5 +1,5 @@
-//! Runs of plans: the ledger of their events, and the files that each dialect names, made from it. All that is read may
-//! be hostile, and nothing written is lost: an answer is given once its events are on the disk.
+//! Execution of plans: a run is a ledger of events; all state, views and files are made from it.
+//! Input may be hostile, and a command answers once its events are on disk.
 
 pub mod billing;
 pub mod client_policy;

@@ -1,6 +1,6 @@
-//! The mode of a run, by which its tasks are handed out, chosen when it is opened. Each mode takes every dialect, and
-//! arranges the plan as it was read (`batches`, `waves`, `parallel`, `step_by_step`); the next step (`schedule`)
-//! follows from that alone, and a second arrangement changes nothing.
+//! Modes of a run: each arranges a plan of any dialect, as its groups, dependencies and policy
+//! (`batches`, `waves`, `parallel`, `step_by_step`). The next step (`schedule`) follows from that
+//! alone; a second arrangement changes nothing.
 
 mod batches;
 mod chosen;
@@ -19,6 +19,7 @@ use crate::state::RunState;
 
 pub use chosen::{ModeChoice, choose};
 
+/// Options of an arrangement, of which each mode reads some.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ModeOptions {
     /// Dependents that make a task a hub.
@@ -74,7 +75,7 @@ pub fn arranged(plan: Plan, mode: ExecutionMode, options: &ModeOptions) -> Plan 
 }
 
 impl RunState {
-    /// Another reading of the plan, narrowed and arranged as the run has it: readings are compared after this.
+    /// `plan`, read anew, narrowed and arranged as this run's own, so that both can be compared.
     pub fn as_in_run(&self, plan: Plan) -> Plan {
         let plan = match self.scope {
             Some(asked) => asked.narrow_plan(plan),

@@ -114,7 +114,7 @@ impl ReportedCounts {
     }
 }
 
-/// The outcome of steps, with the `OnFailure` of the first that has failed.
+/// The outcome by counts of steps, the `OnFailure` of the first failed one, and the final checks.
 pub fn plan_outcome(
     counts: ReportedCounts,
     failed_one: Option<OnFailure>,
@@ -143,7 +143,8 @@ pub struct OutcomeSummary {
 }
 
 impl OutcomeSummary {
-    /// For one step alone the others count as not reached; a session is reported without the final checks.
+    /// The outcome of one `part` of a plan. Beside a single step the others count as not reached; a
+    /// session is reported without the final checks.
     pub fn for_run(state: &RunState, part: PlanSelection) -> Self {
         let mut units = part::selected_tasks(&state.plan, part);
         units.retain(|task| !task.is_verification());
@@ -192,7 +193,7 @@ impl OutcomeSummary {
         }
     }
 
-    /// The exit condition of a report: a plan has none.
+    /// Result of the exit condition, which only a plan of one session has.
     pub fn exit_condition(&self, dialect: Dialect) -> FinalChecksResult {
         if dialect.rules().is_one_session() {
             self.final_checks

@@ -54,6 +54,7 @@ const MAX_CLIENTS: usize = 16;
 /// Name of the group in whose work tree the whole is checked: no session of a plan has it.
 const FINAL_CHECKS_WORKER: &str = "whole";
 
+/// Programs, variables, folder and memory for the clients to start.
 #[derive(Clone, Debug)]
 pub struct LaunchConfig {
     pub client: PathBuf,
@@ -77,7 +78,7 @@ pub struct ParallelDriver<'a> {
     memory_bound: Option<MemoryBound>,
     /// Budget granted to each session, in millionths of a US dollar.
     granted: BTreeMap<String, u64>,
-    /// The session of the client to resume, for each such group.
+    /// Id of the client's conversation to resume, by group.
     to_resume: BTreeMap<String, String>,
     last_merge: Option<(String, String)>,
     was_resumed: BTreeSet<String>,
@@ -97,7 +98,7 @@ pub enum DriveEnd {
 }
 
 impl<'a> ParallelDriver<'a> {
-    /// Without `means` no client is started; a run outside of any repository is an error.
+    /// A driver that starts clients by `means`, or only merges without; fails outside a repository.
     pub fn new(engine: &'a Engine<'a>, means: Option<LaunchConfig>) -> Result<Self, DriveError> {
         let repository = GitRepository::find(engine.root)
             .ok_or_else(|| DriveError::NoRepository(engine.root.to_owned()))?;

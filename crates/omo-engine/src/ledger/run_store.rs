@@ -105,7 +105,7 @@ impl RunStore {
         }
     }
 
-    /// Begins a run with its first event. It is there whole, or not at all.
+    /// Begins a run with the events `opened` and `more`; its folder appears whole or not at all.
     pub fn begin(
         &self,
         actor: &EventActor,

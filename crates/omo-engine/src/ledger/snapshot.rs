@@ -1,4 +1,4 @@
-//! Snapshots: a folded ledger as a cache, sealed so that no other program can forge the state of a run.
+//! Snapshots: a ledger's folded state as a cache, sealed so that no other program can forge it.
 
 use omo_state::seal::SealKey;
 use omo_state::sealed_json;

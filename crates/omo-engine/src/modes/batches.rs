@@ -6,7 +6,7 @@ use super::ModeOptions;
 use super::graph::{dependents, flattened, group};
 use super::review::add_reviews;
 
-/// A plan in batches keeps them. Otherwise a person is asked after the first, after a hub, and after a marked task.
+/// Keeps the batches of a plan, or makes some: a stop follows the first task, a hub, a marked task.
 pub(super) fn arranged(plan: Plan, options: &ModeOptions) -> Plan {
     if plan.groups.iter().any(|group| group.hard_stop) {
         return plan;

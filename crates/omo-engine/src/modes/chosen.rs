@@ -12,7 +12,7 @@ pub struct ModeChoice {
     pub reason: String,
 }
 
-/// The mode by the plan: sessions ask for parallel clients, stops for batches, dependencies allow waves.
+/// The mode by the plan: parallel for sessions, batches for stops, waves for dependencies.
 pub fn choose(plan: &Plan) -> ModeChoice {
     let (mode, reason) = if RunStrategy::for_plan(plan).starts_clients() {
         let count = session_groups(plan).count();
@@ -43,7 +43,7 @@ pub fn choose(plan: &Plan) -> ModeChoice {
 }
 
 impl ModeChoice {
-    /// Such as `docs/plan.md: tasks with dependencies, run in waves; --batches or --parallel choose another way`.
+    /// Text such as `p.md: decisions to take, run in batches; --waves or … choose another way`.
     pub fn line(&self, name: &str) -> String {
         let modes = [
             ExecutionMode::Batches,

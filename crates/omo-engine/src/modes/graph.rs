@@ -7,7 +7,7 @@ use omo_plan::paths;
 use omo_plan::plan_summary::SESSION_PREFIX;
 use omo_plan::task_graph;
 
-/// Without groups: each task names all that have to be done before it, and has its session's permissions.
+/// Removes the groups of a plan: their order becomes dependencies, and tasks get their permissions.
 pub(super) fn flattened(mut plan: Plan) -> Plan {
     let groups = std::mem::take(&mut plan.groups);
     let has_sessions = groups
@@ -98,7 +98,8 @@ pub(super) fn dependents(tasks: &[Task]) -> BTreeMap<&str, u32> {
     counts
 }
 
-/// One file may be changed by both; a task that names none may change any, unless `are_free`: made for workers at once.
+/// `true` if both tasks may change one file. A task that lists none may change any, unless
+/// `are_free`: made for workers at once.
 pub(super) fn may_collide(one: &Task, other: &Task, are_free: bool) -> bool {
     if one.files.is_empty() || other.files.is_empty() {
         return !are_free;

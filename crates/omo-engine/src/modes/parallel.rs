@@ -1,4 +1,5 @@
-//! Parallel: clients in worktrees, one for each session of the plan, or for workers made from its dependencies.
+//! Arrangement for parallel clients, each in a worktree: one for each session of the plan, or for
+//! each chain of dependent tasks.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +15,7 @@ use super::review::add_reviews;
 /// Prefix of the ids of workers that this mode has made.
 pub(crate) const WORKER_PREFIX: &str = "worker-";
 
-/// Sessions stay. In any other plan a chain of tasks is one worker, and workers of a wave share no file.
+/// Keeps sessions; else a chain of tasks is one worker, and workers of a wave share no file.
 pub(super) fn arranged(plan: Plan) -> Plan {
     let has_workers = plan
         .groups
@@ -107,7 +108,7 @@ fn worker(wave: usize, tasks: &[&Task]) -> TaskGroup {
     }
 }
 
-/// From the first task, so that it stays where the plan is edited around it; a branch can have this name.
+/// Id by the worker's first task, stable when the plan is edited around it, and valid in a branch.
 fn worker_id(first: &str) -> String {
     let name = format!("{WORKER_PREFIX}{first}");
     if name.len() <= MAX_ID_BYTES && is_worker_name(&name) {

@@ -1,4 +1,4 @@
-//! Reviews of work that no command proves: a reviewer, who has not done it, judges it by its text and its files.
+//! Review tasks for work that no command proves: a reviewer who has not done it judges its files.
 
 use std::collections::{BTreeMap, BTreeSet};
 

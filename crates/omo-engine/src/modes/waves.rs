@@ -8,7 +8,7 @@ use super::ModeOptions;
 use super::graph::{flattened, group};
 use super::review::{add_reviews, free_id};
 
-/// A plan that was read for workers at the same time stays as it is.
+/// Gives each task one attempt and adds a verification; a plan made for workers at once stays.
 pub(super) fn arranged(plan: Plan, options: &ModeOptions) -> Plan {
     if plan.policy.parallel == Parallelism::Tasks {
         return plan;

@@ -1,4 +1,5 @@
-//! Removal of unneeded work trees and branches, and of a dead supervisor's leftovers; all that only they hold is kept.
+//! Removal of work trees and branches that are no longer needed, or that a dead supervisor left.
+//! Work that only they hold is kept first.
 
 use std::path::{Path, PathBuf};
 
@@ -175,7 +176,7 @@ pub(super) fn release_merged_work(
     Ok(())
 }
 
-/// Looks again at the kept work of a run: a report names neither work in the user's branch nor released work.
+/// Drops kept work from `state` that is in the user's branch by now, or released, before a report.
 pub fn refresh_kept_work(run: &str, repository: &GitRepository, state: &mut RunState) {
     let Some(parallel) = &mut state.parallel else {
         return;

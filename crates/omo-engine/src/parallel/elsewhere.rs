@@ -1,4 +1,4 @@
-//! The watch of workers elsewhere, and its events.
+//! Watch of workers on other machines: polls of their launcher, and the events that follow.
 
 use omo_core::text::sanitize;
 use omo_remote::contact::ContactNews;
@@ -17,7 +17,7 @@ use crate::parallel_state::ParallelState;
 use crate::state::RunState;
 
 impl ParallelDriver<'_> {
-    /// Looks at the workers elsewhere, when it is time to; `true` where there are any.
+    /// Asks about workers elsewhere if a poll is due, and records news; `true` while there are any.
     pub(super) fn look_at_jobs(&mut self, state: &RunState) -> Result<bool, DriveError> {
         let Some(parallel) = state
             .parallel
@@ -158,7 +158,7 @@ impl ParallelDriver<'_> {
         Ok(())
     }
 
-    /// The launcher of the run, whose workers reach the remote repository at this address where it names no other one.
+    /// Launcher of the run; workers reach the remote repository at `address` if it names no other.
     pub(super) fn launcher(
         &self,
         policy: &ClientPolicy,

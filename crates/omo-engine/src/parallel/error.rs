@@ -1,4 +1,4 @@
-//! Errors that keep a run from being driven, and that no person can be asked about.
+//! `DriveError`: errors that end the driver of a run, since no answer of a person would help.
 
 use std::path::PathBuf;
 

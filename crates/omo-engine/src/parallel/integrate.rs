@@ -1,4 +1,4 @@
-//! The merge of the sessions' work, and the move of the user's branch: the last thing of all, once.
+//! Merges of finished sessions into a run's result, and the last step: moving the user's branch.
 
 use omo_core::text::sanitize;
 use omo_git::commit::CommitRefusal;
@@ -270,7 +270,7 @@ impl ParallelDriver<'_> {
         }
     }
 
-    /// Merges the user's commits with the result of the run; the reason of a failure, and the files in the way.
+    /// Merges the user's commits into the run's result; the inner error: reason, files in the way.
     pub(super) fn merge_user_commits(
         &self,
         state: &RunState,
@@ -386,7 +386,7 @@ fn shown_branch(reference: &str) -> String {
     sanitize(reference.trim_start_matches("refs/heads/"), 100)
 }
 
-/// A person was asked about this very reason, and had the run go on.
+/// `true` if a person was asked about this very reason, and had the run go on.
 fn is_accepted(state: &RunState, why: &str) -> bool {
     state.questions.iter().any(|known| {
         matches!(&known.question.kind, QuestionKind::LandingRefused { reason, .. } | QuestionKind::Stuck { reason, .. } if reason == why)

@@ -1,4 +1,4 @@
-//! The part of a session's branch that is merged: the judged commits of its steps, and nothing put beside them.
+//! Choice of the commit of a session to merge: it holds the judged commits of its steps alone.
 
 use std::collections::BTreeSet;
 
@@ -14,7 +14,7 @@ use crate::program_files::ultraexecute_progress;
 use crate::state::{RunState, TaskState};
 
 impl ParallelDriver<'_> {
-    /// The commit of the steps, or a reason for a person; later commits of the client stay with its branch.
+    /// Last judged commit, or a reason for a person; later commits stay in the session's branch.
     pub(super) fn judged_tip(
         &self,
         state: &RunState,

@@ -8,6 +8,7 @@ use crate::client_policy::ClientPolicy;
 use crate::parallel::LaunchConfig;
 use crate::work::Engine;
 
+/// `None` for a run whose workers are clients on this machine.
 pub(super) fn find_launcher(
     engine: &Engine,
     repository: &GitRepository,

@@ -19,6 +19,7 @@ use crate::wave_rules::group_outcome;
 use crate::work::{EngineError, SilentWatcher, worker_tree};
 
 impl ParallelDriver<'_> {
+    /// Records the end of the client of worker `id`, and has its session resumed, held or ended.
     pub(super) fn on_client_exit(
         &mut self,
         id: &str,
@@ -141,7 +142,7 @@ impl ParallelDriver<'_> {
     }
 }
 
-/// Number of tasks of a session that are not settled; `0` where the session as a whole is.
+/// Number of tasks of a session that have not ended; `0` where the session itself has.
 fn tasks_left(state: &RunState, group: &TaskGroup) -> u32 {
     if group_outcome(state, group).is_some() {
         return 0;
