@@ -1,4 +1,4 @@
-//! The meaning of a prompt: the keyword as an instruction, a command, or the way out.
+//! The meaning of a prompt: a start with the keyword `ulw`, a slash command of omo, or `ulw off`.
 //!
 //! Only words that a person wrote as their own count. The steps, in order: `origin`, `slash`,
 //! `mask`, `keyword_match`, `off_request` and `mention`.
@@ -83,7 +83,7 @@ impl std::error::Error for InvalidKeyword {}
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PromptReading<'a> {
-    /// Words of no person, or no words for omo.
+    /// Nothing for omo to do, or a prompt that no person wrote.
     Nothing,
     Activate {
         before: &'a str,
@@ -112,6 +112,7 @@ impl PromptReading<'_> {
     }
 }
 
+/// Reads a whole prompt, as its hook gets it.
 pub fn read_prompt<'a>(prompt: &'a str, keywords: &Keywords) -> PromptReading<'a> {
     let Some(text) = origin::text_of_person(prompt) else {
         return PromptReading::Nothing;
@@ -128,7 +129,7 @@ pub fn read_prompt<'a>(prompt: &'a str, keywords: &Keywords) -> PromptReading<'a
     }
 }
 
-/// `false` for forms of the client, other agents and loops.
+/// `false` for text that the client, another agent or a loop sends as a prompt.
 pub fn is_from_a_person(prompt: &str) -> bool {
     origin::text_of_person(prompt).is_some()
 }

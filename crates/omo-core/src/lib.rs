@@ -1,4 +1,5 @@
-//! The rules of omo, without I/O: the meaning of a prompt, the decision on a Stop, and their words.
+//! The rules of omo, without I/O: the meaning of a prompt, the decision whether a turn may end (a
+//! Stop), and the messages about both.
 //!
 //! Plain data goes in and comes out: nothing here reads a file, a clock or the environment.
 

@@ -48,7 +48,7 @@ pub struct LimitRow {
     field: fn(&mut RunLimits) -> &mut u32,
 }
 
-/// Read by the configuration, the options of a prompt and the guide.
+/// All bounds, as the configuration, the options of a prompt and the guide list them.
 pub const LIMITS: [LimitRow; 5] = [
     LimitRow {
         name: "max_blocks",

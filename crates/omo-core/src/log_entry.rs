@@ -17,7 +17,7 @@ pub struct LogEntry {
     pub session: String,
     /// The client's name of the event, or `cli`.
     pub event: String,
-    /// The row of the Stop table.
+    /// Number of the row of the Stop table that decided.
     pub row: Option<u8>,
     /// `block`, `allow`, `warn`, `pause`, `activate`, `stop`, `end: released`, …
     pub decision: String,
@@ -32,7 +32,7 @@ pub struct LogEntry {
 }
 
 impl LogEntry {
-    /// [`LogEntry::decision`] in the words of people.
+    /// The decision in words for people: `continued` for `block`.
     pub fn decision_words(&self) -> &str {
         if self.decision == "block" {
             "continued"

@@ -1,4 +1,4 @@
-//! Places of keywords as words of their own.
+//! Finds keywords such as `ulw` in a text, where they are words of their own.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -8,7 +8,7 @@ use super::Keywords;
 /// Maximum places at each end: a prompt of nothing but keywords must not fill the memory.
 const PLACES: usize = 1_000;
 
-/// Every keyword that stands as a word, in order; `ulw/ultrawork` is one word.
+/// Byte ranges of the keywords in `text`, in order; `ulw/ultrawork` is one word.
 pub(super) fn find_keywords(text: &str, keywords: &Keywords) -> Vec<Range<usize>> {
     let mut words: Vec<Range<usize>> = Vec::new();
     for found in matches(text, keywords) {

@@ -1,4 +1,4 @@
-//! Text of a prompt that is not its writer's: code, quotations, tags, and pasted output or tables.
+//! Covers what is not the writer's own in a prompt: code, quotations, tags, pasted output.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -8,6 +8,7 @@ use memchr::memmem;
 use super::{Keywords, keyword_match, notes, pasted_lines, pasted_tables};
 use crate::text::masked_text::{self, MaskedText, lines, paragraphs};
 
+/// The prompt with its writer's own words alone; every other byte is covered.
 pub(super) fn own_words(text: &str, keywords: &Keywords) -> MaskedText {
     let mut masked = MaskedText::new(text);
     // Together: a note may end within a quoted line, whose mark it would take away.

@@ -1,4 +1,4 @@
-//! Talk about a keyword, as opposed to its use.
+//! Tells talk about a keyword (`ulw does not work`) from its use (`ulw fix the tests`).
 //!
 //! The rules hold for every language; their words are data (`words`). A keyword is used where it
 //! begins or ends a clause, or next to a word that puts it to use; not where it is refused, a
@@ -12,6 +12,7 @@ use std::ops::Range;
 
 use super::sentence::{self, WordContext};
 
+/// `true` where `text` only talks about the keyword at `word`.
 pub(super) fn is_mention(text: &str, word: &Range<usize>) -> bool {
     let around = sentence::word_context(text, word);
     english::is_mention(&around) || Occurrence::new(&around).is_mention()

@@ -1,10 +1,10 @@
-//! Notes of the client and of omo in a prompt.
+//! Finds notes that the client or omo adds to a prompt, such as `<system-reminder>`.
 
 use std::ops::Range;
 
 use crate::text::masked_text::find;
 
-/// Removed with their content: the rest is read.
+/// Tags around a note, which is removed with its content; the rest of the prompt is read.
 const NOTES: [(&str, &str); 2] = [
     ("<system-reminder>", "</system-reminder>"),
     (OWN_NOTE, "</ultrawork-mode>"),

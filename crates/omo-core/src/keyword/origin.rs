@@ -1,5 +1,5 @@
-//! The writer of a prompt: the client sends its notices, other agents' words and banners of loops
-//! as prompts without a mark of their origin.
+//! Tells a person's prompt from others: the client sends its notices, other agents' words and
+//! banners of loops as prompts without a mark of their origin.
 
 use super::mask;
 use super::notes::{starts_with, without_leading_notes};
@@ -35,7 +35,7 @@ const NOT_A_PERSON: [&str; 28] = [
     "the coordinator sent a message",
 ];
 
-/// The prompt from its first own word on, without notes; `None` for a text of no person.
+/// The prompt without the notes in front; `None` for a text that no person wrote.
 pub(super) fn text_of_person(prompt: &str) -> Option<&str> {
     let text = without_leading_notes(prompt.trim_start());
     let only_notes = text.is_empty() && !prompt.trim().is_empty();

@@ -1,4 +1,5 @@
-//! Pasted lines of a shell, a log, a program, a settings file or a chat, each judged by its form.
+//! Finds lines in a prompt that were pasted from a shell, a log, a program, a settings file or a
+//! chat, by the form of each.
 
 mod code_line;
 mod command_line;

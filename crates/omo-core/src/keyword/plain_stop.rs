@@ -13,7 +13,7 @@ pub enum PlainStop {
 /// Maximum bytes; a longer prompt is never only a stop.
 const MAX_BYTES: usize = 4_096;
 
-/// The whole prompt of a person; `None` for any other words.
+/// Meaning of a person's prompt that only says to stop or wait; `None` for any other words.
 pub fn read_plain_stop(prompt: &str) -> Option<PlainStop> {
     let text = origin::text_of_person(prompt)?.trim();
     if text.len() > MAX_BYTES || text.starts_with('/') {

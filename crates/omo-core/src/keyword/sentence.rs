@@ -1,4 +1,4 @@
-//! The sentence around a word.
+//! Splits a text into sentences and clauses, and finds those around a word.
 
 use std::ops::Range;
 

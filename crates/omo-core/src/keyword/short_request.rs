@@ -13,7 +13,7 @@ pub enum ShortRequest {
 /// Maximum bytes; a longer prompt is a task.
 const MAX_BYTES: usize = 64;
 
-/// The whole text of a person; `None` where it says more.
+/// Meaning of a prompt of the keyword and at most one word; `None` for a longer text.
 pub(super) fn read_short_request(text: &str, keywords: &Keywords) -> Option<ShortRequest> {
     let text = text.trim();
     if text.len() > MAX_BYTES {
@@ -85,7 +85,7 @@ pub(crate) fn behind_answered_prompt<'a>(text: &'a str, keywords: &Keywords) -> 
     (is_shown && is_plain_stop(typed) || goes_on && !is_longer_word).then_some(typed)
 }
 
-/// Such a text is no task, also behind a blank.
+/// `true` for text behind a blank that only says to stop: no task.
 fn is_plain_stop(typed: &str) -> bool {
     typed.starts_with(char::is_whitespace) && read_plain_stop(typed).is_some()
 }

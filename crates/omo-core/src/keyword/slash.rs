@@ -1,4 +1,4 @@
-//! Prompts that are slash commands of omo or of others.
+//! Recognizes prompts that are slash commands: omo's own, such as `/omo:status`, and others.
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum SlashPrompt<'a> {
@@ -13,6 +13,7 @@ pub(super) enum SlashPrompt<'a> {
     Foreign,
 }
 
+/// Name and arguments of a slash command; [`SlashPrompt::No`] for any other text.
 pub(super) fn read_slash_prompt(text: &str) -> SlashPrompt<'_> {
     let Some(rest) = text.strip_prefix('/') else {
         return SlashPrompt::No;
@@ -38,7 +39,7 @@ pub(super) fn read_slash_prompt(text: &str) -> SlashPrompt<'_> {
     }
 }
 
-/// A second slash or a dot makes it a path.
+/// `false` for a second slash or a dot, which make the text a path.
 fn is_name_char(char: char) -> bool {
     char.is_alphanumeric() || matches!(char, '_' | '-' | ':')
 }

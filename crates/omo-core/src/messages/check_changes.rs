@@ -1,4 +1,4 @@
-//! Messages about forbidden changes of a claim's judges, and those that weakened a run.
+//! Messages about changes of a run's checks, approvals and bounds: refused, or weakening the run.
 
 use crate::request_source::ModelRoute;
 use crate::session::CheckWeakening;
@@ -7,6 +7,7 @@ use crate::timestamp::Timestamp;
 
 const NAMED_WEAKENINGS: usize = 6;
 
+/// Refusal of a request that the model made, or may have made.
 pub fn not_from_person(route: ModelRoute) -> String {
     let (why, instead) = match route {
         ModelRoute::Schedule => (

@@ -1,5 +1,5 @@
-//! Messages about checks: red ones and the review for the model, the proof and the judges for the
-//! user.
+//! Messages about checks: failed ones and the request for a review for the model, the proof and
+//! lists of checks for the user.
 //!
 //! Output and a reviewer's words are untrusted: they are fenced, cut and made harmless.
 
@@ -345,7 +345,7 @@ pub struct ReviewChanges {
     pub notes: Vec<String>,
 }
 
-/// For a run whose files were not recorded at its start.
+/// The changes with a note that the files were not recorded at the start of the run.
 pub fn with_unrecorded_note(changed: ReviewChanges) -> ReviewChanges {
     let note = match changed.difference {
         Some(_) => {
@@ -632,7 +632,8 @@ pub fn changed_since_approval(changed: &str) -> String {
     )
 }
 
-/// Every command, and the code for this content; `Err` for more than can be shown.
+/// Message with every command, and the code that approves exactly this content; `Err` with the
+/// reason where there is more than can be shown.
 pub fn approval_request(
     checks: &[Check],
     setup: Option<&str>,
@@ -653,7 +654,7 @@ pub fn approval_request(
     ))
 }
 
-/// With the files of the project that they run, byte for byte.
+/// The checks and the files of the project that they run, byte for byte.
 pub fn describe_checks(
     checks: &[Check],
     setup: Option<&str>,

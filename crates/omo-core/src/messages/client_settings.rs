@@ -11,7 +11,7 @@ pub const PATH_LINE: &str = "export PATH=\"$HOME/.local/bin:$PATH\"";
 pub const STATUS_LINE_OFFER: &str = "`/omo:statusline on` shows a run below the prompt";
 const STATUS_LINE_UNDONE: &str = "`/omo:statusline off` puts back what was there";
 
-/// `lines` as JSON, `wrapping` as `command` for an existing status line.
+/// `lines` is the entry as JSON, `wrapping` the command that keeps an existing status line.
 pub fn status_line_settings(lines: &str, wrapping: &str) -> String {
     format!(
         "[omo] status line: `/omo:statusline on` writes this into your ~/.claude/settings.json, so that you see below the \
@@ -91,7 +91,7 @@ pub fn status_line_question(file: &str) -> String {
     )
 }
 
-/// The look of a continuation, and the setting of `config_file` that changes it.
+/// Offer of the setting in `config_file` that changes the look of a continuation.
 pub fn feedback_offer(config_file: &str) -> String {
     format!(
         "Claude Code shows each continuation as \"Stop hook reported a problem\". With `feedback = \"context\"` below \

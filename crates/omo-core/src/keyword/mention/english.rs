@@ -1,4 +1,4 @@
-//! Talk about the keyword in English.
+//! Rules for talk about the keyword in English, such as `how do I use ulw?`.
 
 use crate::keyword::sentence::{self, WordContext};
 

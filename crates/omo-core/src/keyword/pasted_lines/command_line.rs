@@ -1,4 +1,4 @@
-//! Lines that run a program.
+//! Recognizes pasted lines that run a program, such as `grep -n ulw file.txt`.
 
 use super::{Line, among, is_name};
 use crate::shell::programs::{Role, has_role};

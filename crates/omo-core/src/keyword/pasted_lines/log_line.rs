@@ -1,4 +1,4 @@
-//! Lines that a program printed: logs, errors and stack traces.
+//! Recognizes pasted lines that a program printed: logs, errors and stack traces.
 
 use std::ops::Range;
 
