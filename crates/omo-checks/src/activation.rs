@@ -1,4 +1,4 @@
-//! The start of a run in its session's entry, by a prompt or a command of its user.
+//! Start of an ultrawork run: marks it in its session's entry, and saves the checks' environment.
 
 use std::path::Path;
 
@@ -25,12 +25,11 @@ pub struct ActivationContext<'a> {
 }
 
 impl ActivationContext<'_> {
-    /// Turns on a session whose entry is omo's own. Environment and scope of the first start stay
-    /// until the task is proved.
+    /// Begins a run in `session`, or goes on with one, whose first environment and scope stay.
     ///
     /// # Errors
     ///
-    /// Where the environment cannot be kept: the run is on, and none of its checks runs.
+    /// An environment that could not be saved: the run is on, and none of its checks runs.
     pub fn activate(
         self,
         session: &mut Session,

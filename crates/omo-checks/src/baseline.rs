@@ -1,8 +1,7 @@
-//! The baseline of a run's checks: each runs in a private folder with the files that the run began
-//! with, in the background, under its keeper and within its own time.
+//! Baseline of a run: its test results before any change, to tell later which failures are new.
 //!
-//! A process of the lowest priority counts, and ends with the run and at a pause; `count_rest`
-//! counts what is left when a claim is compared.
+//! A background process of low priority runs the checks in a copy of the files that the run began
+//! with. It ends with the run or a pause; [`count_rest`] goes on with the rest.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -32,7 +31,7 @@ use serde::{Deserialize, Serialize};
 use crate::outside_files::{self, OutsideFiles};
 use crate::project_copy::{CopyRun, name_each_test, run_in_copy};
 
-/// The argument for [`run_if_asked`].
+/// First argument of the background process, read by [`run_if_asked`].
 pub(crate) const COUNTER_ARGUMENT: &str = "--count-before";
 
 const LOCK: &str = "counting.lock";
@@ -41,7 +40,7 @@ const OUTSIDE: &str = "outside.json";
 const LOG: &str = "log";
 const COPY: &str = "copy";
 const MAX_BYTES: u64 = 16 * 1024 * 1024;
-/// Wait of a claim for a running count; the rest of its time is for its own checks.
+/// Maximum wait of a claim for a running baseline; the rest of its time is for its own checks.
 const PATIENCE: Duration = Duration::from_secs(TOTAL_TIMEOUT_SECONDS as u64 / 2);
 const ASK_EVERY: Duration = Duration::from_millis(20);
 const LOOK_EVERY: Duration = Duration::from_millis(500);
@@ -56,6 +55,7 @@ pub struct StartedCheck {
 
 type BaselineResults = BTreeMap<String, StartedCheck>;
 
+/// Result of `check` on the files that the run began with; `None` while there is none.
 pub fn check_at_start(state_home: &Path, id: &SessionId, check: &Check) -> Option<StartedCheck> {
     let folder = folder_of(state_home, id).ok()?;
     let key = SealKey::load(Some(state_home)).ok()?;
@@ -63,7 +63,7 @@ pub fn check_at_start(state_home: &Path, id: &SessionId, check: &Check) -> Optio
         .remove(&hex_digest(&check.definition()))
 }
 
-/// The present files outside of the work that checks may run or load.
+/// Present files outside of the project that `checks` may run or load.
 pub fn outside_files(root: &Path, checks: &[Check]) -> OutsideFiles {
     outside_files::list(
         root,
@@ -79,12 +79,12 @@ pub fn outside_files_at_start(state_home: &Path, id: &SessionId) -> Option<Outsi
     read_sealed(&folder, &key, id, OUTSIDE)
 }
 
-/// Begins to count for a new run, whose files are recorded, without a wait. Esc in the transcript
-/// ends it.
+/// Starts the background process for a new run whose files are recorded, and returns at once. Esc
+/// in `transcript` ends it.
 ///
 /// # Errors
 ///
-/// Where no process can be started.
+/// A process that could not be started.
 pub fn start_counting(
     root: &Path,
     state_home: &Path,
@@ -102,11 +102,11 @@ pub fn start_counting(
     start_process(root, &folder, id, transcript)
 }
 
-/// Begins to count what a pause ended, unless all is counted or being counted.
+/// Starts the background process again for checks that a pause left without a result.
 ///
 /// # Errors
 ///
-/// Where no process can be started.
+/// A process that could not be started.
 pub fn count_rest(
     root: &Path,
     state_home: &Path,
@@ -140,7 +140,7 @@ fn start_process(
     .map(drop)
 }
 
-/// First in the `main` of every binary that begins runs.
+/// Becomes the background process if the first argument says so: each `main` calls it first.
 #[expect(
     clippy::exit,
     reason = "this is a process of its own, and does nothing else"
@@ -302,7 +302,7 @@ fn count_in_copy(run: &mut CountedRun, home: &Path, folder: &GuardedFolder) -> O
     Some(())
 }
 
-/// A check's git would otherwise act on a repository around the copy, such as the user's home.
+/// Makes the copy at `top` a git repository: git in a check would act on one around it.
 pub fn make_repository(root: &Path, top: &Path) {
     let git_dir = top.join(".git");
     let variables = own_git_dir::variables(&git_dir, top);

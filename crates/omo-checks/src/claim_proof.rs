@@ -1,7 +1,8 @@
-//! Proofs of claims: the checks must be red without the change. `omo` works in the background, and
+//! Proof of a claim: do the checks fail without the change? `omo` finds out in the background, and
 //! the hook that judges the claim reads the answer.
 //!
-//! Question and answer lie beside the key and bear its seal. An answer counts for its question
+//! Question and answer are sealed files in the session's folder; an answer counts for its own
+//! question only.
 //! alone.
 
 use std::ffi::OsString;
@@ -22,7 +23,7 @@ use omo_state::sealed_json;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-/// The argument of `omo`, before the project and the session.
+/// First argument of the `omo` that proves a claim; project and session follow.
 pub const PROVE_ARGUMENT: &str = "--prove-claim";
 /// The lock of the process that [`ProofFolder::ask`] starts.
 pub const LOCK: &str = "proving.lock";
@@ -40,7 +41,7 @@ pub struct ProofQuestion {
     pub recorded: String,
     pub checks: Vec<String>,
     pub scope: Option<String>,
-    /// The checks have written files: their results in a private copy count.
+    /// `true` where checks write files: their results in a private copy decide.
     pub is_copy_decisive: bool,
     #[serde(default)]
     pub counts: Vec<Option<TestCounts>>,
@@ -51,7 +52,7 @@ pub struct ProofQuestion {
 pub struct ProofAnswer {
     pub question: ProofQuestion,
     pub found: Result<Vec<CheckCounterfactual>, String>,
-    /// `false` before the answers without the change.
+    /// `false` for a partial answer: results without the change are still missing.
     pub is_whole: bool,
 }
 
@@ -80,7 +81,7 @@ impl ProofQuestion {
     }
 }
 
-/// For the files that the checks were green on. Nothing is written, started or awaited.
+/// Answer so far for the files on which the checks passed. Nothing is written, started or awaited.
 pub fn known_counterfactual(
     state_home: &Path,
     id: &SessionId,

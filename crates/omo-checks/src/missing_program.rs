@@ -1,4 +1,4 @@
-//! Missing programs and files of a command.
+//! Finds out before a check runs that its program or script is missing.
 
 use std::path::Path;
 
@@ -13,7 +13,8 @@ const INTERPRETERS: [&str; 9] = [
     "sh", "bash", "dash", "zsh", "python", "python3", "node", "ruby", "perl",
 ];
 
-/// For a plain command such as `sh test.sh`; `None` for other shell text.
+/// Message about the missing program of a plain command such as `sh test.sh`; `None` for other
+/// shell text.
 pub fn missing_program(command: &str, root: &Path) -> Option<String> {
     let mut words = command.split_whitespace();
     let (program, argument) = (words.next()?, words.next());

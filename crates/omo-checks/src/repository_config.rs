@@ -1,8 +1,8 @@
 //! `omo.toml` at the top of a project: checks of the repository, and the set-up of its worktrees.
 //!
-//! Nothing of it runs unless its user approved exactly this content (`trust`), or the set-up
-//! command with a plan's. It holds no setting of omo, and nothing about trust.
-//! setting of omo, and above all nothing about trust.
+//! Nothing of it runs before its user has approved exactly this content (`trust`); the set-up
+//! command may also be approved with a plan. It holds no setting of omo, and above all nothing
+//! about trust.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -26,12 +26,12 @@ const MAX_PATTERNS: usize = 64;
 pub struct RepositoryConfig {
     /// `[[check]]` tables.
     pub checks: Vec<Check>,
-    /// A command such as `npm ci` for what a worktree or copy lacks, approved with the checks or a
-    /// plan.
+    /// Command such as `npm ci`, to install what a fresh worktree or copy lacks; approved with the
+    /// checks or with a plan.
     pub setup: Option<String>,
     /// Patterns of test files, beyond the conventions of runners.
     pub tests: Vec<String>,
-    /// Of exactly this content, in this repository, with the files that the checks run.
+    /// Digest that an approval names: this content, this repository, and the files that checks run.
     pub digest: String,
     pub pinned: BTreeMap<String, String>,
     /// The part of `digest` for the file alone.

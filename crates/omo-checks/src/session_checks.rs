@@ -1,4 +1,4 @@
-//! The checks of a claim: those that may run, those that need not, and their results.
+//! Runs the checks of a claim on the current files; a still valid earlier result is reused.
 
 use std::cell::OnceCell;
 use std::path::Path;

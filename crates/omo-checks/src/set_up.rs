@@ -1,5 +1,4 @@
-//! The set-up of a worktree: a command of omo.toml that puts there what a checkout lacks, agreed to
-//! by the user.
+//! Set-up of a new worktree: runs `setup` of `omo.toml`, such as `npm ci`, which the user approved.
 
 use std::path::{Path, PathBuf};
 
@@ -24,7 +23,8 @@ pub enum SetUpError {
     Cancelled,
 }
 
-/// Runs the command in a worktree like a check, until `goes_on` says no.
+/// Runs `command` in `worktree` like a check, until it ends, runs out of time or `goes_on` is
+/// `false`.
 pub fn set_up_worktree(
     command: &str,
     worktree: &Path,

@@ -1,4 +1,4 @@
-//! The checks of a new run: the user's, the configuration's, and those of an approved repository.
+//! Gathers the checks of a new run: the user's and their settings', then those of `omo.toml`.
 
 use std::path::Path;
 
@@ -13,13 +13,13 @@ pub struct StartingChecks {
     pub checks: Vec<Check>,
     pub not_approved: Option<RepositoryConfig>,
     pub changed: Option<String>,
-    /// Of `omo.toml`, which then asks for nothing.
+    /// First problem of `omo.toml`, none of whose checks is taken then.
     pub problem: Option<String>,
     pub approval: Option<GivenApproval>,
     pub base: Option<String>,
 }
 
-/// `own` are the user's, before those of an approved repository.
+/// Adds the checks of an approved `omo.toml` behind the user's `own`.
 pub fn gather_checks(own: Vec<Check>, root: &Path, state_home: Option<&Path>) -> StartingChecks {
     let base = GitWorktree::find(root).and_then(|tree| tree.head());
     let mut start = StartingChecks {

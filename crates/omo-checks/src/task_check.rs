@@ -1,4 +1,4 @@
-//! A check of a plan: a shell with `pipefail`, a keeper, and a verdict on the expected end.
+//! Runs one check of a plan in a shell with `pipefail`, and compares its end with the expected one.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -19,10 +19,10 @@ pub struct CheckLog {
     pub file: File,
 }
 
-/// Runs a check to its end, in a project whose top is `root`.
+/// Runs `check` to its end, in a project whose top is `root`; `None` for a cancelled one.
 ///
-/// `goes_on` is asked all the while; once it says no, all of the check is ended without an outcome.
-/// The calling binary is its own keeper: see [`omo_process::keeper::run_if_asked`].
+/// `goes_on` is asked all the while; `false` ends the check with all its processes. The calling
+/// binary is its own keeper: see [`omo_process::keeper::run_if_asked`].
 pub fn run(
     check: &TaskCheck,
     root: &Path,

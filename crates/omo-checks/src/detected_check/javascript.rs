@@ -1,4 +1,4 @@
-//! JavaScript and TypeScript: the script `test` of `package.json`, and Deno.
+//! Detects `npm test` and its like: the script `test` of `package.json`, or a task of Deno.
 
 use omo_core::shell::split_commands;
 use serde_json::Value as Json;
@@ -18,7 +18,8 @@ const PACKAGE_MANAGERS: [(&str, &[&str], &str); 4] = [
     ),
 ];
 
-/// A workspace needs a script at its top: npm and pnpm end with status 0 for members without tests.
+/// Test command of `package.json`. A workspace needs the script at its top: npm and pnpm end with
+/// status 0 for members without tests.
 pub(super) fn package(top: &dyn TopFiles) -> Option<Candidate> {
     let file = top.first_file(&["package.json"])?;
     let package = top.json(file);
@@ -43,7 +44,7 @@ pub(super) fn package(top: &dyn TopFiles) -> Option<Candidate> {
     }
 }
 
-/// A configuration with comments is not read, so its tasks are unknown.
+/// Test task of Deno. A configuration with comments is not read, so its tasks are unknown.
 pub(super) fn deno(top: &dyn TopFiles) -> Option<Candidate> {
     let file = top.first_file(&["deno.json", "deno.jsonc"])?;
     let has_task = top.json(file).pointer("/tasks/test").is_some();

@@ -1,4 +1,4 @@
-//! Python: pytest or tox, in the environment that the project says.
+//! Detects the test command of a Python project, such as `uv run pytest` beside `uv.lock`.
 
 use serde_json::Value as Json;
 
@@ -23,7 +23,7 @@ const REQUIREMENTS: [&str; 7] = [
     "test-requirements.txt",
 ];
 
-/// pytest goes before tox, which makes an environment for each Python.
+/// Pytest before tox, which makes an environment for each Python.
 pub(super) fn detect(top: &dyn TopFiles) -> Option<Candidate> {
     let project = top.toml("pyproject.toml");
     let environment = ENVIRONMENTS.iter().find(|(lock, ..)| top.has_file(lock));

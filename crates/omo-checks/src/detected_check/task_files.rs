@@ -1,4 +1,4 @@
-//! Targets called `test` of make, just and task.
+//! Detects a target `test`: `make test`, `just test` or `task test`.
 
 use super::DetectedCheck;
 use super::top_files::TopFiles;

@@ -1,4 +1,4 @@
-//! Detection of test commands by the files of each toolchain.
+//! Detects the test command of each toolchain by its files, such as `cargo test` by `Cargo.toml`.
 
 use serde_json::Value as Json;
 
@@ -7,6 +7,7 @@ use super::{Candidate, javascript, python};
 
 type Detect = fn(&dyn TopFiles) -> Option<Candidate>;
 
+/// Detectors in order of preference; the first candidate wins.
 pub(super) const ALL: [Detect; 11] = [
     rust,
     go,
