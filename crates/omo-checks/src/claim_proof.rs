@@ -1,5 +1,5 @@
-//! Proof of a claim: do the checks fail without the change? `omo` finds out in the background, and
-//! the hook that judges the claim reads the answer.
+//! Proof of a claim: whether the checks fail without the change. `omo` finds out in the background,
+//! and the hook that judges the claim reads the answer.
 //!
 //! Question and answer are sealed files in the session's folder; an answer counts for its own
 //! question only.

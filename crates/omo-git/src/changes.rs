@@ -1,5 +1,5 @@
-//! Changes of a task of a plan: two snapshots of the work tree (tree ids, in a private folder of the run) and the paths
-//! that differ. Not seen are ignored files, changes that were set back in between, and what changed inside a submodule.
+//! Changes of a plan's task: two snapshots of the work tree, and the paths that differ. Ignored
+//! files, edits that were undone in between, and files inside a submodule are not seen.
 
 mod added_lines;
 mod snapshot_differences;
@@ -44,11 +44,11 @@ pub enum PathChangeKind {
     Deleted,
 }
 
-/// Between two `TreeSnapshot`s.
+/// A path that differs between two `TreeSnapshot`s.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PathChange {
-    /// From the project's top, with `/`; beside the project it begins with `../`. No UTF-8 is `U+FFFD`.
+    /// Path from the project's top, or `../` beside it; a byte that is no UTF-8 is `U+FFFD`.
     pub path: String,
     pub kind: PathChangeKind,
 }
@@ -172,7 +172,7 @@ pub(crate) fn snapshot_objects(
     listed.map(|_| (snapshot.tree.clone(), scratch.objects_folder()))
 }
 
-/// `own` are further paths that omo writes for a run.
+/// `true` for a path that omo writes; `own` are further ones of a run.
 pub fn is_omo_path(path: &str, own: &[&str]) -> bool {
     own.iter()
         .chain([&OWN])

@@ -1,5 +1,5 @@
-//! Conditions of a commit in a new worktree (hooks, key, sparse set), before one is made. No hook runs, no passphrase
-//! is asked for, and nothing is written.
+//! Obstacles to a commit in a new worktree: missing hooks and programs, a failing signature, a
+//! sparse set. No hook runs, no passphrase is asked for, and nothing is written.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -23,7 +23,7 @@ use crate::user_git::{
 };
 use crate::worktree::included_paths;
 
-/// Marks of a line that looks for a program, and does without it.
+/// Signs of a shell line that tests for a program, and does without it.
 const GUARDS: [&str; 7] = [
     "command -v",
     "which ",
@@ -35,24 +35,25 @@ const GUARDS: [&str; 7] = [
 ];
 /// Larger hooks are not read.
 const MAX_HOOK_BYTES: u64 = 256 * 1024;
-/// An agent answers at once, a token that waits for a touch does not.
+/// Time for a trial signature: an agent answers at once, a token that waits for a touch does not.
 const TRIAL_LIMIT: Duration = Duration::from_secs(10);
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CommitConditions {
-    /// From the top: hooks of the checkout that no commit holds, so that a worktree lacks them.
+    /// Hooks in the checkout that no commit holds, so that a worktree lacks them; paths from the
+    /// top.
     pub absent_hooks: Vec<String>,
-    /// Called by hooks, and missing in a worktree.
+    /// Programs that hooks call and a worktree lacks.
     pub absent_programs: Vec<AbsentProgram>,
-    /// Words of a failed signing.
+    /// Output of a failed trial signature.
     pub signing_failure: Option<String>,
     /// Paths that worktrees leave out as well.
     pub outside_sparse_set: Vec<String>,
     /// Hooks of a commit, and `commit.gpgSign`: a clone on another machine has none of them.
     pub guards: Vec<&'static str>,
-    /// Such as `HUSKY=0`: hooks or signatures are off.
+    /// Settings of the environment that turn hooks or signatures off, such as `HUSKY=0`.
     pub environment: Vec<String>,
-    /// Such as `merge.verifySignatures`, which merges of omo ignore.
+    /// Settings that merges of omo ignore, such as `merge.verifySignatures`.
     pub merge_settings: Vec<&'static str>,
 }
 
@@ -60,11 +61,11 @@ pub struct CommitConditions {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct AbsentProgram {
     pub hook: String,
-    /// From the top of the checkout.
+    /// Path from the top of the checkout.
     pub path: String,
 }
 
-/// `paths` from the top are to be committed.
+/// Obstacles to a commit of `paths`, which are relative to the top.
 pub fn read_commit_conditions(
     repository: &GitRepository,
     paths: &[String],

@@ -1,11 +1,11 @@
-//! Differences of commits, as git prints them.
+//! Patches of commits, as `git diff-tree` prints them.
 
 use std::collections::BTreeMap;
 
 use crate::repository::{GitFailed, GitRepository, is_object_name};
 
 const MAX_BYTES: usize = 256 * 1024;
-/// As plain text: git runs no program of the repository's settings, and obeys none of its orders.
+/// Arguments for a plain patch: git runs no program of the repository's settings or attributes.
 pub(crate) const PATCH_ARGUMENTS: [&str; 15] = [
     "-c",
     "diff.suppressBlankEmpty=false",
@@ -25,7 +25,7 @@ pub(crate) const PATCH_ARGUMENTS: [&str; 15] = [
     "--dst-prefix=b/",
 ];
 
-/// Difference of each commit, by its id; a missing commit or a merge has none.
+/// Patch of each commit, by its id; a missing commit or a merge has none.
 pub fn commit_differences<'a>(
     repository: &GitRepository,
     commits: impl IntoIterator<Item = &'a str>,

@@ -1,4 +1,4 @@
-//! Hooks and settings that judge the commits of a repository, each with its present state.
+//! Digests of all hooks and settings that judge a repository's commits, to notice a change of them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Component, Path, PathBuf};
@@ -32,19 +32,19 @@ const VERIFICATION: [&str; 3] = [
     "gpg.ssh.revocationfile",
 ];
 const ALIAS: &str = "alias.";
-/// Of the name of a setting, as in `git config core.hooksPath`.
+/// Start of the name of a setting, as in `git config core.hooksPath`.
 pub const SETTING: &str = "git config ";
-/// Of the name of a file that a hook runs, as in `script lint.sh`.
+/// Start of the name of a file that a hook runs, as in `script lint.sh`.
 pub const SCRIPT: &str = "script ";
 /// Beginnings of names of settings files of programs that hooks usually start; a dot may stand before.
 const PROGRAM_SETTINGS: &str = "\
     pre-commit-config. lefthook. lefthook-local. lintstagedrc lint-staged.config. overcommit. hk. prek. captainhook. \
     gitleaks commitlint secrets.baseline talismanrc typos. huskyrc";
-/// Read by hooks of husky.
+/// Files in the user's home that hooks of husky read.
 const HOME_SETTINGS: [&str; 2] = [".config/husky/init.sh", ".huskyrc"];
 const CONFIG_HOME: &str = "XDG_CONFIG_HOME";
 const CONFIG_FILE: &str = "husky/init.sh";
-/// For `git diff --check` of hooks.
+/// Read by `git diff --check` of hooks.
 const ATTRIBUTES: &str = "info/attributes";
 /// Keys of [`PACKAGE`] with settings of such programs.
 const PACKAGE_KEYS: [&str; 4] = ["husky", "lint-staged", "pre-commit", "simple-git-hooks"];
@@ -70,7 +70,7 @@ const MAX_DEPTH: usize = 3;
 const DIGEST_LETTERS: usize = 16;
 const VALUE_LETTERS: usize = 200;
 
-/// States, in words, of settings and of files by their path from the top.
+/// State in words of each setting and file, such as a digest, by its name or path from the top.
 pub fn read_commit_judges(
     repository: &GitRepository,
 ) -> Result<BTreeMap<String, String>, GitFailed> {

@@ -1,5 +1,5 @@
-//! The commit that a task would get, made without a change of work tree, index or branch; and what of a work tree is in
-//! no commit.
+//! Preview of a task's commit, without a change of work tree, index or branch; and lists of the
+//! paths that are in no commit.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -18,11 +18,12 @@ use crate::restore::{RestoreError, SnapshotStore};
 use crate::snapshots::Snapshots;
 use crate::tree_path::{project_folder, relative_path, tree_path};
 
+/// Failure to preview a commit or to list paths.
 #[derive(Debug, Error)]
 pub enum CommitPreviewError {
     #[error("{} is not in a work tree of git", .0.display())]
     NoRepository(PathBuf),
-    /// No commit takes such a path.
+    /// A path outside of the work tree, or with a name that is not Unicode.
     #[error("{} cannot be committed: it lies outside of the work tree, or its name is not Unicode", sanitize(.0, 200))]
     Path(String),
     /// The private folder of the run could not be used.
@@ -43,13 +44,13 @@ fn open_project(worktree: &ProvedWorktree) -> Result<(GitRepository, String), Co
     Ok((repository, project))
 }
 
-/// `HEAD`; `None` without a commit, or without an answer of git.
+/// Commit of `HEAD`; `None` where it has none, or git gives no answer.
 pub fn head_commit(worktree: &ProvedWorktree) -> Option<String> {
     open_project(worktree).ok()?.0.commit_of("HEAD").ok()?
 }
 
-/// Paths from the project's top that differ from `HEAD`, with new files; without ignored ones, and of a submodule only
-/// its commit.
+/// Uncommitted paths from the project's top, with new files and without ignored ones; of a
+/// submodule only its commit counts.
 pub fn uncommitted_paths(worktree: &ProvedWorktree) -> Result<Vec<String>, CommitPreviewError> {
     status_paths(worktree, &[], |_| true)
 }
@@ -61,7 +62,7 @@ pub fn ignored_paths(worktree: &ProvedWorktree) -> Result<Vec<String>, CommitPre
     })
 }
 
-/// Ignored ones of these files of the project, also in ignored folders.
+/// Paths of `files` that git ignores, also in ignored folders.
 pub fn ignored_among(
     worktree: &ProvedWorktree,
     files: &[String],
@@ -155,7 +156,7 @@ fn read_folder(
 }
 
 impl Snapshots<'_> {
-    /// Commit of these paths as they are now, on top of `HEAD`, which no reference names.
+    /// Makes a commit of these paths as they are now, on `HEAD`; no reference names it.
     pub fn preview_commit(&self, paths: &[&str]) -> Result<String, CommitPreviewError> {
         let (repository, project) = open_project(self.worktree)?;
         let mut names: Vec<Vec<u8>> = Vec::new();

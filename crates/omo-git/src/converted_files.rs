@@ -1,4 +1,4 @@
-//! Files that git keeps in another form than the work tree: by a filter, an encoding, or line ends.
+//! Files that git stores in another form than on disk: by a filter, an encoding or line ends.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -24,14 +24,14 @@ const LARGE_FILES: &str = "lfs";
 
 #[derive(Debug, Default)]
 pub struct ConvertedPaths {
-    /// By an encoding, an `$Id$`, or a filter that is set up here; a filter that is only named does nothing.
+    /// Files with an encoding, an `$Id$`, or a filter that is set up here.
     pub unknown: BTreeSet<PathBuf>,
-    /// CR LF in the work tree, and LF in git.
+    /// Files with CR LF in the work tree, and LF in git.
     pub crlf: BTreeSet<PathBuf>,
 }
 
 impl GitRepository {
-    /// Converted ones of `paths` from the top, without git-lfs: a pointer is known by its content.
+    /// Converted files among `paths` from the top, without those of git-lfs.
     pub fn converted_paths<'a>(
         &self,
         paths: impl Iterator<Item = &'a Path>,

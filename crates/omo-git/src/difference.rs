@@ -1,6 +1,6 @@
-//! Differences of a work tree since a run began, for a reviewer: from git's objects and plumbing, so that no setting or
-//! attribute of the repository has a say. Changed files come before new ones, tests first. Where a difference is cut,
-//! both versions are written beside it (`file_versions`). Anything too large for that counts against the claim.
+//! Patch of a work tree since a run began, for a reviewer. Neither settings nor attributes of the
+//! repository have a say. Tests come first, new files last; where a patch is cut, both versions are
+//! written beside it (`file_versions`). What is too large for that counts against the claim.
 
 mod file_versions;
 
@@ -38,7 +38,7 @@ const MAX_LEFT_OUT: usize = 1_000;
 /// git takes a file with a NUL in as many bytes for binary; here only the former version counts.
 const BINARY_BYTES: usize = 8_000;
 
-/// git's own limits and orders, and plain pathspecs.
+/// Options against git's own limits, quoting and orders.
 const SETTINGS: [&str; 6] = [
     "-c",
     "core.bigFileThreshold=512m",
@@ -56,7 +56,8 @@ const COMPARE: [&str; 6] = [
     "--no-textconv",
 ];
 
-/// Since the record of a run, else since the commit of its start; the error is a reason.
+/// Changes since the recorded start of a run, else since the commit of its start; the error is a
+/// reason.
 pub fn changes_of_run(
     root: &Path,
     state_home: Option<&Path>,
@@ -82,7 +83,7 @@ pub fn changes_of_run(
     }
 }
 
-/// In the work tree of a folder since a commit, with new files; an empty base has none. `scope` names the `FileScope`.
+/// Changes of a work tree since the commit `base`, with new files; `scope` names the `FileScope`.
 pub fn changes_since_commit(
     folder: &Path,
     state_home: Option<&Path>,
@@ -113,7 +114,7 @@ pub fn changes_since_commit(
     })
 }
 
-/// In a project's work tree and its repositories since the record `kept` of a run; `scope` names its `FileScope`.
+/// Changes of a project and its repositories since the record `kept` of the run `id`.
 pub fn changes_since_recorded(
     state_home: Option<&Path>,
     calls: &GitCalls,

@@ -1,4 +1,4 @@
-//! Hides omo's files from `git status`: by `info/exclude`, which no commit holds and all work trees share.
+//! Hides omo's files from `git status` by `.git/info/exclude`, which is in no commit.
 
 use std::fs;
 use std::io::{self, ErrorKind, Read, Write};
@@ -13,7 +13,7 @@ pub(crate) fn exclude_file(tree: &GitWorktree) -> PathBuf {
     tree.common.join("info").join("exclude")
 }
 
-/// Appends a missing line.
+/// Appends `line` to `info/exclude`, which all worktrees share, unless it is there.
 pub fn add_exclude_line(tree: &GitWorktree, line: &str) -> io::Result<()> {
     let path = exclude_file(tree);
     let mut text = Vec::new();

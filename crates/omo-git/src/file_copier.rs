@@ -24,6 +24,7 @@ const ASK_EVERY_FILES: usize = 32;
 /// Larger scripts keep the old place of installation.
 const MAX_SCRIPT_BYTES: u64 = 64 * 1024;
 
+/// Reason for an unfinished copy.
 #[derive(Debug, thiserror::Error)]
 pub enum CopyError {
     /// A bound was exceeded.
@@ -49,29 +50,29 @@ impl CopyError {
 
 #[derive(Clone, Copy, Debug)]
 pub enum CopyKind<'a> {
-    /// To empty places, with this time and the rights of a checkout.
+    /// Copies to empty places, with this time and the permissions of a checkout.
     Checkout(SystemTime),
-    /// Beside existing files, with the same rights. Links, scripts and module lists of the first folder lead to the
-    /// same place below the second.
+    /// Copies beside existing files, with the same permissions. Links, scripts and module lists
+    /// that name the first folder name the second one in the copy.
     Installed(&'a Path, &'a Path),
-    /// Over existing files, with the same rights, and notes of failures. A link becomes a file `NAME.omo-link` with its
-    /// target: as a link it could lead anywhere.
+    /// Copies over existing files, with the same permissions, and notes failures. A link becomes a
+    /// file `NAME.omo-link` with its target: as a link it could lead anywhere.
     Noted,
-    /// `Noted`, and the originals go away: a hard link regardless of bounds, or a copy that is on the disk before it counts.
+    /// `Noted`, and the originals go, by a hard link or a copy that is safely on the disk.
     Moved,
 }
 
 #[derive(Clone, Copy, Debug)]
 pub struct CopyOptions<'a> {
     pub kind: CopyKind<'a>,
-    /// Files and links.
+    /// Maximum number of files and links.
     pub max_files: usize,
     pub max_bytes: u64,
-    /// Names in a path.
+    /// Maximum number of names in a path.
     pub max_depth: usize,
     /// Files with the same content in this tree need no copy.
     pub known: Option<&'a Path>,
-    /// Left-out paths, with all below them.
+    /// `true` for a path to leave out, with all below it.
     pub leaves_out: fn(&Path) -> bool,
 }
 
@@ -98,8 +99,8 @@ impl<'a> CopyOptions<'a> {
     }
 }
 
-/// Copies files by the same paths, each into the first so many trees, with several threads: the system takes most of
-/// the time, for each file.
+/// Copies each path below `from` into the first N trees of `to`, with several threads: most of the
+/// time is the system's.
 pub(crate) fn copy_files(
     (from, to): (&Path, &[&Path]),
     paths: &[(&Path, usize)],
@@ -157,13 +158,13 @@ pub(crate) fn copy_files(
     })
 }
 
-/// Within `CopyOptions`.
+/// Copies files from one tree into several others, within `CopyOptions`.
 pub struct FileCopier<'a> {
     top: PathBuf,
     from: FolderPath,
     to: Vec<FolderPath>,
     known: Option<FolderPath>,
-    /// Its bounds are those that are left.
+    /// Options with the bounds that are left.
     pub(crate) options: CopyOptions<'a>,
     buffer: Vec<u8>,
     pub(crate) copied: Vec<String>,

@@ -1,4 +1,4 @@
-//! Folders on the way to a file, each opened from the one above, so that no link leads out of a tree.
+//! Opens files of a tree folder by folder, so that no symbolic link leads out of the tree.
 
 use std::ffi::OsString;
 use std::io::{self, Write};
@@ -11,6 +11,7 @@ pub(crate) const LINK: &str = "120000";
 pub(crate) const EXECUTABLE: &str = "100755";
 pub(crate) const REGULAR: &str = "100644";
 
+/// Open folders from the top of a tree down to the last file, reused for the next one.
 pub(crate) struct FolderPath {
     top: OpenFolder,
     open: Vec<(OsString, OpenFolder)>,

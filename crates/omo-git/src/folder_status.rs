@@ -1,4 +1,4 @@
-//! State of a folder for git.
+//! Number of tracked files in a folder, and whether git ignores new ones there.
 
 use std::path::Path;
 
@@ -9,11 +9,11 @@ use crate::git_output::parts;
 pub struct FolderStatus {
     /// Tracked files.
     pub files: usize,
-    /// A new file would be ignored.
+    /// `true` where git would ignore a new file.
     pub ignores: bool,
 }
 
-/// `folder` is relative to the top of a project; `None` where git gives no answer.
+/// Status of `folder`, a path from the top of a project; `None` where git gives no answer.
 pub fn read_folder_status(root: &Path, folder: &str) -> Option<FolderStatus> {
     let listed = git_command::git(root, &["ls-files", "-z", "--", folder], &[], b"")?;
     let probe = format!("{folder}/anything");

@@ -1,4 +1,4 @@
-//! Calls of git: within a time, and without anything that git could start.
+//! Runs git within a time limit, with settings that keep it from starting any other program.
 
 pub mod ownership;
 
@@ -31,8 +31,8 @@ const MAX_WORDS: usize = 400;
 /// Files that git reads of a work tree.
 const LISTS_OF_PATTERNS: [&str; 2] = [".gitattributes", ".gitignore"];
 
-/// git changes and starts nothing (hook, monitor, editor, download, lock on the user's index), and looks at files that
-/// a repository's own settings could have it take for unchanged.
+/// Settings of each call: no hook, monitor, editor, download or lock of the user's index, and no
+/// trust in settings by which git would take changed files for unchanged.
 const SETTINGS: [&str; 13] = [
     "core.hooksPath=/dev/null",
     "core.fsmonitor=false",
@@ -120,7 +120,7 @@ impl GitCalls {
     }
 }
 
-/// Output; `None` after a failure or a timeout.
+/// Runs git in `folder` with `input`; its output, or `None` after a failure or a timeout.
 pub fn git(
     folder: &Path,
     arguments: &[&str],
@@ -191,7 +191,8 @@ pub(crate) enum GitOutcome {
     TimedOut,
 }
 
-/// Runs git once. `None` where it did not start, or was killed; a timeout says nothing about the next call.
+/// Runs git once; `None` where it did not start or was killed. A timeout says nothing about the
+/// next call.
 pub(crate) fn run(
     limit: Duration,
     folder: &Path,
@@ -203,7 +204,7 @@ pub(crate) fn run(
     run_as_needed(limit, folder, arguments, variables, input, output, None)
 }
 
-/// [`run`], which times out once `is_needed` says no.
+/// Runs git as [`run`] does, and ends it as after a timeout once `is_needed` returns `false`.
 pub(crate) fn run_as_needed(
     limit: Duration,
     folder: &Path,

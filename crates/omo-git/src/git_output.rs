@@ -1,4 +1,4 @@
-//! Input and output of git: lists with NUL, entries of an index, differences and contents.
+//! Parsers for output of git: lists with NUL, index entries, raw differences and object contents.
 
 use crate::tree_path::TreePath;
 
@@ -39,7 +39,7 @@ pub(crate) fn split_entry(entry: &[u8]) -> Option<(&[u8], &[u8])> {
     Some((about, path.get(1..)?))
 }
 
-/// Reads `object blob size`, a line end, the content and a line end, each; `None` for a missing object.
+/// Contents in the output of `git cat-file --batch`; `None` for a missing object.
 pub(crate) fn batch_contents(mut output: &[u8]) -> Option<Vec<Vec<u8>>> {
     let mut contents = Vec::new();
     while !output.is_empty() {

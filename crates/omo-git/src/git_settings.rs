@@ -1,5 +1,5 @@
-//! Settings of a user's environment about commits, such as `GIT_CONFIG_COUNT` or `HUSKY`: a run remembers them at its
-//! start, and obeys them from every shell.
+//! Settings of the user's environment for commits, such as `GIT_CONFIG_COUNT` or `HUSKY=0`, saved
+//! at a run's start and applied in every shell.
 
 use std::ffi::{OsStr, OsString};
 
@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 /// Settings that turn hooks or signatures off, or replace them.
 const TOLD: [&str; 2] = ["core.hookspath", "commit.gpgsign"];
-/// Maximum characters of a told value.
+/// Maximum characters of a shown value.
 const VALUE_LETTERS: usize = 60;
 
 /// Names and values in order of precedence. A name with a dot is a setting of git, any other one a variable for hooks.
@@ -21,7 +21,7 @@ const VALUE_LETTERS: usize = 60;
 pub struct GitSettings(pub(crate) Vec<(String, String)>);
 
 impl GitSettings {
-    /// Such as `HUSKY=0`: hooks or signatures are off, or replaced.
+    /// Settings that turn off or replace hooks or signatures, such as `HUSKY=0`.
     pub fn of_guards(&self) -> Vec<String> {
         self.0
             .iter()
@@ -30,7 +30,7 @@ impl GitSettings {
             .collect()
     }
 
-    /// Variables with made-up names, each with one option for `-c`.
+    /// Settings as options for `-c`, each with its value in a variable such as `OMO_SETTING_0`.
     pub(crate) fn as_options(&self) -> Vec<(String, String)> {
         self.of_git()
             .enumerate()
@@ -40,8 +40,8 @@ impl GitSettings {
             .collect()
     }
 
-    /// Variables with remembered ones of hooks. Programs in no remembered folder of `PATH` are looked up in the present
-    /// one.
+    /// `variables` with the saved ones for hooks. Programs in no saved folder of `PATH` are looked
+    /// up in the present one.
     pub(crate) fn with_hook_variables(
         &self,
         variables: Vec<(OsString, OsString)>,

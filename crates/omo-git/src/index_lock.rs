@@ -1,4 +1,4 @@
-//! git's own `index.lock`, held by omo: no other git writes the index meanwhile.
+//! git's own `index.lock`, taken by omo: meanwhile no git process writes the index.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, ErrorKind, Write};
@@ -17,8 +17,8 @@ pub(crate) struct IndexLock {
 }
 
 impl IndexLock {
-    /// Takes the lock; `None` while another process keeps it. That of a dead omo, which its content names, is taken
-    /// over.
+    /// Takes the lock within `patience`; `None` while another process keeps it. A lock of a dead
+    /// omo, recognizable by its content, is taken over.
     pub(crate) fn take(git_folder: &Path, patience: Duration) -> io::Result<Option<Self>> {
         let (path, last) = (lock_file(git_folder), Instant::now() + patience);
         loop {
@@ -43,7 +43,7 @@ pub(crate) fn lock_file(git_folder: &Path) -> PathBuf {
     git_folder.join("index.lock")
 }
 
-/// Made with its content: at no moment does a lock of omo look like one of git's.
+/// Makes the lock with its content in one step: it never looks like a lock of git.
 fn make_lock(git_folder: &Path, path: &Path) -> io::Result<()> {
     let pid = std::process::id();
     let part = git_folder.join(format!("omo-landing-lock-{pid}"));

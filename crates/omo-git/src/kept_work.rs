@@ -1,4 +1,4 @@
-//! Work kept below `refs/omo/keep`, and its presence in branches of users.
+//! Work that omo saved below `refs/omo/keep`, and whether a user's branch contains it by now.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
@@ -10,19 +10,19 @@ use crate::worktree::{KEEP_FOLDER, WorkerName};
 
 pub(crate) const STAGED_SUBJECT: &str = "What was staged";
 
-/// Kept by one reference below `refs/omo/keep`.
+/// Saved work with its reference below `refs/omo/keep`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeptWork {
     pub reference: String,
-    /// The worker, or the id of kept files.
+    /// Name of the worker, or id of the saved files.
     pub name: String,
     pub commit: String,
-    /// A user's branch has its commits or, as after a squash, each file as it is there. An edited squash cannot be told
-    /// from work that is nowhere else.
+    /// `true` where the user's branch has its commits or, as after a squash, the same files. An
+    /// edited squash cannot be told from work that is nowhere else.
     pub is_in_branch: bool,
 }
 
-/// Kept work of a run; `branch` is the full name of the branch that it is for, or `HEAD`.
+/// Saved work of a run; `branch` is the full name of the branch that it is for, or `HEAD`.
 pub fn read_kept_work(
     repository: &GitRepository,
     run: &str,
@@ -70,8 +70,8 @@ pub(crate) struct WorkToKeep<'a> {
 }
 
 impl WorkToKeep<'_> {
-    /// Commit that keeps the work: the kept one, where it has the same trees and `has_parents`, or a new one on top of
-    /// `parents` and of that.
+    /// Commit that keeps the work: the existing one with the same trees and `has_parents`, or a new
+    /// one on `parents` and the existing one.
     pub(crate) fn keep(
         &self,
         repository: &GitRepository,
@@ -154,7 +154,7 @@ pub fn release_kept_work(repository: &GitRepository, kept: &KeptWork) -> Result<
         .map(drop)
 }
 
-/// Removes new files of kept work from the index that are only intended to be added, as a killed commit leaves them.
+/// Removes files of saved work from the index where a killed commit left them as `intent-to-add`.
 pub fn forget_intents(repository: &GitRepository, kept: &KeptWork) -> Result<(), GitFailed> {
     let indexed = git_paths(repository, &["ls-files", "-z"])?;
     // An intended path is in the index, and among none of its changes.

@@ -1,5 +1,5 @@
-//! Git work trees: the id of their files, snapshots, worktrees of parallel workers, and merges of their branches. git
-//! gets settings that no repository can choose, and a repository's words are data.
+//! Git work trees: the id of their files, snapshots, worktrees of parallel workers, and merges of
+//! their branches. git runs with settings that no repository can choose, and its output is data.
 
 pub mod base_comparison;
 pub mod changes;

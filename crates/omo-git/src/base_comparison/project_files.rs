@@ -1,5 +1,6 @@
-//! Present files of a project, and changed ones, repository by repository. git looks through a folder of omo's own
-//! (`ScratchTree`): it runs nothing of a repository's settings, and writes neither index nor objects.
+//! Present and changed files of a project since a base, in it and in each repository within. git
+//! looks through a `ScratchTree`: it runs nothing of a repository's settings, and writes neither
+//! its index nor its objects.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -63,14 +64,14 @@ impl RepositoryView<'_> {
 #[derive(Default)]
 pub(super) struct ProjectFiles<'a> {
     pub(super) present: BTreeSet<PathBuf>,
-    /// With the base file; `None` for a new one.
+    /// Changed files, each with its base version; `None` for a new file.
     pub(super) changed: BTreeMap<PathBuf, Option<BaseFile>>,
     repositories: Vec<RepositoryView<'a>>,
 }
 
 #[derive(Default)]
 struct InnerRepositories {
-    /// Present repositories, with their commits.
+    /// Present repositories with their checked-out commits.
     now: BTreeMap<PathBuf, Option<String>>,
     changed: BTreeMap<PathBuf, Option<String>>,
 }

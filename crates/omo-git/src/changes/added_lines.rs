@@ -1,4 +1,4 @@
-//! Added lines of a task, from git's difference of two snapshots.
+//! Lines that a task added, read from git's patch between two snapshots.
 
 use super::{TreeSnapshot, is_omo_path};
 use crate::snapshots::Snapshots;
@@ -6,10 +6,11 @@ use crate::tree_path::relative_path;
 
 const MAX_LINE_BYTES: usize = 2_000;
 
-/// `+` in a patch.
+/// A line with `+` in a patch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AddedLine {
-    /// As [`super::PathChange::path`], with git's escapes (`\`) for ends of lines and quotation marks.
+    /// Path as in [`super::PathChange::path`], with git's escapes (`\`) for quotation marks and
+    /// ends of lines.
     pub file: String,
     /// Line number, from 1.
     pub line: usize,
@@ -17,7 +18,7 @@ pub struct AddedLine {
     pub text: String,
 }
 
-/// Kept as git's patch, and read line by line.
+/// Added lines as an unparsed patch, which [`AddedLines::iter`] reads line by line.
 #[derive(Clone, Debug)]
 pub struct AddedLines {
     patch: Vec<u8>,
@@ -26,7 +27,7 @@ pub struct AddedLines {
 }
 
 impl AddedLines {
-    /// In git's order of files.
+    /// Added lines, in git's order of files.
     pub fn iter(&self) -> impl Iterator<Item = AddedLine> {
         let own: Vec<&str> = self.own.iter().map(String::as_str).collect();
         parse_patch(&self.patch).filter_map(move |line| {

@@ -1,4 +1,4 @@
-//! Differences of tasks without a commit, as git prints them.
+//! Patches between snapshots of tasks that have no commit, as `git diff-tree` prints them.
 
 use std::collections::BTreeMap;
 
@@ -9,11 +9,12 @@ use crate::repository::is_object_name;
 use crate::snapshots::Snapshots;
 use crate::tree_path::relative_path;
 
+/// Two snapshots of a task to compare, and the files to show.
 #[derive(Clone, Copy, Debug)]
 pub struct SnapshotPair<'a> {
     pub from: &'a TreeSnapshot,
     pub to: &'a TreeSnapshot,
-    /// Paths from the project's top that are shown: others may have worked there meanwhile.
+    /// Shown paths, from the project's top: others may have worked elsewhere meanwhile.
     pub files: &'a [String],
 }
 
@@ -24,8 +25,8 @@ impl SnapshotPair<'_> {
 }
 
 impl Snapshots<'_> {
-    /// Difference of each pair, without files whose names git quotes; `None` where the run's snapshots are gone, for
-    /// example.
+    /// Patch of each pair, without files whose names git quotes; `None` where a snapshot is gone,
+    /// for example.
     pub fn differences(&self, pairs: &[SnapshotPair<'_>]) -> Option<Vec<String>> {
         let (work_tree, project) = self.worktree.project()?;
         let input: String = pairs

@@ -1,4 +1,4 @@
-//! Input and output of git for a commit, as plain data.
+//! Text for and from `git commit`: messages with trailers, lists of paths, and git's trace2 events.
 
 use std::collections::HashMap;
 
@@ -9,6 +9,7 @@ use crate::tree_path::TreePath;
 
 const LONGEST_VALUE: usize = 200;
 
+/// `message` with `trailers` such as `Omo-Run: ID` in its last paragraph.
 pub(super) fn message_with(message: &str, trailers: &[(&str, &str)]) -> String {
     let body = message.trim_end();
     let lines = trailers
@@ -38,7 +39,7 @@ fn is_trailer(line: &str) -> bool {
     })
 }
 
-/// Literal paths from the top, with NUL.
+/// NUL-separated list of literal paths from the top, for `--pathspec-from-file`.
 pub(super) fn pathspec_list(names: &[TreePath]) -> Vec<u8> {
     names
         .iter()

@@ -1,16 +1,16 @@
-//! Refusals of commits, with git's own words.
+//! Reasons why git refused a commit, such as a failed hook, with git's output and a way out.
 
 use std::fmt;
 
 use omo_core::text::command_text::quote_argument;
 use serde::{Deserialize, Serialize};
 
-/// Failure of git, or of a program that it runs, to make a commit.
+/// Reason of a refused commit.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "cause", rename_all = "snake_case")]
 pub enum CommitRefusal {
     Hook {
-        /// Such as `pre-commit`.
+        /// Name of the hook, such as `pre-commit`.
         hook: String,
         /// End of its output.
         output: String,
@@ -21,9 +21,9 @@ pub enum CommitRefusal {
         /// End of git's output.
         words: String,
     },
-    /// A listed file that git ignores.
+    /// A listed file that git ignores, which no commit takes.
     Ignored {
-        /// From the top of the work tree.
+        /// Path from the top of the work tree.
         path: String,
         /// File with the pattern, such as `.gitignore`.
         source: String,
@@ -31,12 +31,12 @@ pub enum CommitRefusal {
     },
     /// A listed file within another repository.
     NestedRepository {
-        /// Top of that repository, from the top of the work tree.
+        /// Top of that repository, as a path from the top of the work tree.
         path: String,
     },
     /// A name that differs from a committed one in case alone, on a disk that takes both for one.
     CaseRename { path: String, committed: String },
-    /// Of `core.safecrlf`.
+    /// Refusal by `core.safecrlf`.
     LineEnds {
         /// End of git's output.
         words: String,
@@ -76,7 +76,7 @@ impl CommitRefusal {
         }
     }
 
-    /// `output` may be empty.
+    /// Any other failed step of git; `output` may be empty.
     pub(super) fn other(step: &str, output: &str) -> Self {
         let words = if output.trim().is_empty() {
             step.to_owned()
@@ -86,8 +86,8 @@ impl CommitRefusal {
         Self::Other { words }
     }
 
-    /// A worker can help by changing files; messages, branches, keys and settings are its user's. `own_files` are its
-    /// own.
+    /// `true` where a worker can help by changing files; messages, branches, keys and settings are
+    /// the user's. `own_files` are files of the worker's task.
     pub fn is_of_the_work(&self, own_files: &[String]) -> bool {
         match self {
             Self::Hook {
@@ -105,7 +105,7 @@ impl CommitRefusal {
         }
     }
 
-    /// Equal but for numbers, such as times, lines and process ids.
+    /// `true` for equal refusals, apart from numbers such as times, lines and process ids.
     pub fn is_repeated_by(&self, other: &Self) -> bool {
         // In whichever work tree.
         if let Self::GuardChanged { files, .. } = self {
@@ -119,7 +119,7 @@ impl CommitRefusal {
             .replace(|letter: char| letter.is_ascii_digit(), "")
     }
 
-    /// Way out, for its user.
+    /// Advice for the user.
     pub fn hint(&self) -> String {
         match self {
             Self::Hook { is_missing_program: true, .. } => {

@@ -1,4 +1,4 @@
-//! Copies beside a reviewer's text: versions of files that are too large for it, and logs; named by their digests.
+//! Copies of files and logs that are too large for a reviewer's text, named by their digests.
 
 use std::fmt::Write;
 
@@ -12,6 +12,7 @@ const MAX_FILE_BYTES: u64 = 64 * 1024 * 1024;
 const MAX_BYTES: u64 = 256 * 1024 * 1024;
 const MAX_FILES: usize = 1_000;
 
+/// Writer of the copies, within bounds for their number and bytes.
 #[derive(Debug, Default)]
 pub struct FileVersions<'a> {
     place: Option<(&'a GuardedFolder, String)>,
@@ -21,7 +22,7 @@ pub struct FileVersions<'a> {
 }
 
 impl<'a> FileVersions<'a> {
-    /// In a new folder of this name, made for the first file. A former one goes.
+    /// Writes into a new folder `name`, made for the first file; an earlier one is removed.
     pub fn create(parent: &'a GuardedFolder, name: String) -> Self {
         // A folder that cannot be removed cannot be made anew either: then nothing is written.
         let _ = parent.remove_folder(&name);
@@ -31,7 +32,7 @@ impl<'a> FileVersions<'a> {
         }
     }
 
-    /// Nowhere: files that are not wholly shown are only named.
+    /// Writes nothing: files that are not wholly shown are only named.
     pub fn unwritten() -> Self {
         Self::default()
     }

@@ -1,5 +1,6 @@
-//! Repositories of other users, whose settings and hooks would run programs as the asking user. git refuses them without
-//! `safe.directory`, but not where `GIT_DIR` names them, as omo's calls do: so omo asks first.
+//! Check that git trusts the owner of a repository (`safe.directory`). Settings and hooks of
+//! another user's repository could run programs, and git skips its own check where `GIT_DIR` is
+//! set.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -15,7 +16,7 @@ use crate::git_settings::{borrowed, user_variables};
 use crate::platform::is_of_other_user;
 
 const LIMIT: Duration = Duration::from_secs(20);
-/// Named by every version of git in a refusal of an owner.
+/// Setting that every version of git names when it refuses an owner.
 const SETTING: &str = "safe.directory";
 
 /// A repository of another user that git does not accept.
@@ -45,7 +46,7 @@ impl DubiousOwnership {
 pub struct ForeignRepository(PathBuf);
 
 impl ForeignRepository {
-    /// Found without git.
+    /// Finds a repository of another user around `folder`, without git.
     pub fn find(folder: &Path) -> Option<Self> {
         let tree = GitWorktree::find(folder)?;
         let places = [tree.top.clone(), tree.top.join(".git"), tree.git];

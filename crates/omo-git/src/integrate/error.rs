@@ -1,4 +1,4 @@
-//! Failure to move a branch.
+//! Reasons why the user's branch could not be moved.
 
 use std::io;
 use std::path::PathBuf;
@@ -8,7 +8,7 @@ use thiserror::Error;
 use super::facts::UnfinishedOperation;
 use crate::repository::GitFailed;
 
-/// Nothing was touched by any of these.
+/// Reason for a branch that was not moved; nothing was touched.
 #[derive(Debug, Error)]
 pub enum LandError {
     /// Uncommitted edits are in the way.

@@ -1,4 +1,4 @@
-//! State of a checkout before a run begins or its result lands, as plain data.
+//! State of the user's checkout before a run begins or its result lands: branch, edits, conflicts.
 
 use std::path::Path;
 
@@ -19,7 +19,7 @@ pub enum CheckoutHead {
         commit: String,
     },
     Unborn {
-        /// Full name.
+        /// Full name, such as `refs/heads/main`.
         reference: String,
     },
     Detached {
@@ -44,7 +44,7 @@ impl CheckoutHead {
     }
 }
 
-/// Begun by the user, such as `git rebase`.
+/// An operation that the user began and did not end, such as `git rebase`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UnfinishedOperation {
     /// `git merge`
@@ -73,7 +73,7 @@ impl UnfinishedOperation {
         }
     }
 
-    /// The first one keeps the operation's work, the last one gives it up.
+    /// Commands that end the operation: the first keeps its work, the last gives it up.
     pub fn ending_commands(self) -> Vec<String> {
         match self {
             Self::Bisect => vec!["git bisect reset".to_owned()],
@@ -86,15 +86,15 @@ impl UnfinishedOperation {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CheckoutFacts {
-    /// `None` where unknown.
+    /// Version of git; `None` where unknown.
     pub git: Option<String>,
     pub head: CheckoutHead,
-    /// git sees no work tree.
+    /// `true` for a repository without a work tree.
     pub is_bare: bool,
     pub operation: Option<UnfinishedOperation>,
     /// Uncommitted paths with new files, sorted.
     pub dirty: Vec<String>,
-    /// Sorted.
+    /// Paths of submodules, sorted.
     pub submodules: Vec<String>,
     /// Paths behind filters of the repository's own settings, sorted.
     pub filtered: Vec<String>,
@@ -102,7 +102,8 @@ pub struct CheckoutFacts {
     pub free_bytes: Option<u64>,
 }
 
-/// Without a change of the checkout. A submodule is dirty by its commit alone: a look at its files runs its settings.
+/// Reads the facts without a change of the checkout. A submodule is dirty by its commit alone: git
+/// would run its settings to look at its files.
 pub fn read_checkout_facts(repository: &GitRepository) -> Result<CheckoutFacts, GitFailed> {
     let dirty = uncommitted_paths(repository)?;
     let entries = repository.git(&["ls-files", "-s", "-z"])?;
@@ -125,7 +126,7 @@ pub fn read_checkout_facts(repository: &GitRepository) -> Result<CheckoutFacts, 
     })
 }
 
-/// With new files, sorted.
+/// Uncommitted paths with new files, sorted.
 pub fn uncommitted_paths(repository: &GitRepository) -> Result<Vec<String>, GitFailed> {
     let status = repository.status(&[])?.into_iter();
     let mut paths: Vec<String> = status.map(|entry| lossy_text(&entry.path)).collect();
@@ -345,7 +346,7 @@ pub fn ignored_paths(
     }
 }
 
-/// Of `HEAD`, without submodules.
+/// Bytes of all files of `HEAD`, without submodules.
 pub fn checkout_bytes(repository: &GitRepository) -> Result<u64, GitFailed> {
     let listed = repository.git(&["ls-tree", "-r", "-l", "-z", "--full-tree", "HEAD"])?;
     // `<mode> <kind> <object> <size>`, a tab, and the path.

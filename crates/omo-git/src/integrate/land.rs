@@ -1,6 +1,6 @@
-//! Moves the user's checked-out branch, files and index to a new commit. Where anything of the user's is in the way
-//! nothing is touched. Under git's lock of the index: the move is recorded, the files change, the branch moves if it
-//! still is where it was, the index follows. An interrupted move is ended by the next call.
+//! Moves the user's checked-out branch, files and index to a new commit, or touches nothing where
+//! edits are in the way. Order under `index.lock`: record, files, branch, index; the next call ends
+//! an interrupted move.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -22,8 +22,9 @@ pub enum LandOutcome {
     AlreadyThere,
 }
 
-/// Moves the checked-out branch from `old` to `new`, a descendant (full ids), after an interrupted earlier move. The hook
-/// `reference-transaction` of `user` is asked, and ended once `is_wanted` says no.
+/// Moves the checked-out branch from `old` to `new`, a descendant (full ids), after ending an
+/// interrupted move. The hook `reference-transaction` of `user` may refuse; it is ended once
+/// `is_wanted` returns `false`.
 pub fn land(
     repository: &GitRepository,
     old: &str,
@@ -65,7 +66,7 @@ pub fn settle_last_move(repository: &GitRepository) -> Result<(), LandError> {
     Ok(())
 }
 
-/// A move was begun and not ended.
+/// `true` for a move that was begun and not ended.
 pub fn has_unsettled_move(repository: &GitRepository) -> bool {
     let places = LandingFiles::new(repository.git_folder());
     places.begun_move().is_some() || places.is_lock_abandoned()

@@ -1,4 +1,4 @@
-//! Previews of merges, without any checkout.
+//! Merges two commits in memory (`git merge-tree`): up to date, clean or in conflict.
 
 use thiserror::Error;
 
@@ -9,13 +9,13 @@ const UNKNOWN_OPTION: i32 = 129;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MergePreview {
-    /// The tip has all of it.
+    /// The tip contains the commit already.
     UpToDate,
     Clean {
         tree: String,
     },
     Conflict {
-        /// Sorted; no UTF-8 is `U+FFFD`.
+        /// Conflicting paths, sorted; a byte that is no UTF-8 is `U+FFFD`.
         files: Vec<String>,
     },
 }

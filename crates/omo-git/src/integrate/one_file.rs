@@ -1,4 +1,4 @@
-//! One file of a commit, read or changed without any checkout.
+//! Reads one file of a commit, or replaces it in a new tree, without a checkout.
 
 use std::path::Path;
 
@@ -7,17 +7,17 @@ use crate::git_output::parts;
 use crate::private_index::PrivateIndex;
 use crate::repository::{GitFailed, GitRepository, is_object_name};
 
-/// Mode `100644` or `100755`.
+/// A regular file of a commit, with the mode `100644` or `100755`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CommittedFile {
-    /// From the top of the work tree, with `/`.
+    /// Path from the top of the work tree, with `/`.
     pub path: String,
-    /// As the repository keeps it.
+    /// Content as the repository stores it.
     pub bytes: Vec<u8>,
     mode: String,
 }
 
-/// File at a path from the top of the work tree; `None` for a missing one, or a link.
+/// File of `commit` at a path from the top; `None` for a missing file, or a link.
 pub fn committed_file(
     repository: &GitRepository,
     commit: &str,
@@ -47,7 +47,7 @@ pub fn committed_file(
     }))
 }
 
-/// Tree of a commit with another content of a file; `index` is a path for git, without a file.
+/// Id of a tree as of `tip` with `file` replaced; `index` is a free path for a temporary index.
 pub fn tree_with_file(
     repository: &GitRepository,
     tip: &str,

@@ -1,4 +1,4 @@
-//! References of a run: results of its groups, and its own before the user's branch moves there.
+//! Finds out whether a branch contains a commit, even squashed; keeps a run's commits by references.
 
 use std::collections::BTreeSet;
 
@@ -9,8 +9,8 @@ use crate::worktree::WorkerName;
 
 const MAX_COMMITS_SINCE: &str = "--max-count=100";
 
-/// `true` for a tip with a commit, or with a later one in which each file of its change is as in it, such as after a squash
-/// or a pick.
+/// `true` where the history of `tip` has `commit`, or a later commit with the same version of each
+/// changed file, as after a squash or cherry-pick.
 pub fn holds_commit(
     repository: &GitRepository,
     tip: &str,
@@ -111,7 +111,7 @@ pub fn keep_commit(
         .map(drop)
 }
 
-/// Other references hold everything in it, or it holds no work.
+/// Deletes the reference; only where others hold all of the work, or there is none.
 pub fn release_kept(repository: &GitRepository, name: &WorkerName) -> Result<(), GitFailed> {
     repository
         .git_line(&["update-ref", "--no-deref", "-d", &name.keep_reference()])

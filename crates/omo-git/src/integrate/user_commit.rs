@@ -1,4 +1,5 @@
-//! Commits for the user on a run's result: hooks are asked as by `git merge` and `git commit`, and signatures made.
+//! Makes commits in the user's name: their hooks judge them as in `git commit`, and they are
+//! signed.
 
 use std::ffi::OsString;
 use std::fs;
@@ -14,13 +15,13 @@ use crate::proved_worktree::ProvedWorktree;
 use crate::repository::{GitFailed, GitRepository, is_object_name, trimmed_line};
 use crate::user_git::{COMMIT_HOOKS, UserGit, hooks_folder, present_hooks, signs_commits};
 
-/// They can refuse a `git merge`, in this order.
+/// Hooks that can refuse a `git merge`, in the order of their calls.
 const MERGE_HOOKS: [&str; 3] = ["pre-merge-commit", "prepare-commit-msg", "commit-msg"];
-/// A signature may wait for a person.
+/// Time for a signature, which may wait for a person.
 const LIMIT: Duration = Duration::from_secs(300);
 const MAX_MESSAGE_BYTES: u64 = 1024 * 1024;
 
-/// For `CommitHooks`.
+/// Commit to be made, as the hooks see it.
 #[derive(Clone, Copy, Debug)]
 pub struct CommitDraft<'a> {
     pub tip: &'a str,
@@ -30,7 +31,7 @@ pub struct CommitDraft<'a> {
     pub message: &'a str,
 }
 
-/// They judge a `CommitDraft`.
+/// Present hooks of the user that judge a `CommitDraft`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CommitHooks {
     folder: PathBuf,
