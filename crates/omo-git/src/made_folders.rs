@@ -1,14 +1,14 @@
-//! Names of files that are no work: installed, built, or left behind by programs.
+//! Folder names such as `node_modules` and `target`, whose files are no work: installed or built.
 
-/// Only installers write there.
+/// Installed folders to which only installers write.
 pub const INSTALLED_ONLY: [&str; 3] = ["node_modules", ".venv", "venv"];
-/// They change with each update.
+/// Installed folders, which change with each update.
 pub const INSTALLED: [&str; 4] = ["node_modules", ".venv", "venv", "vendor"];
-/// Installed programs that `PATH` may lead to.
+/// Folders of installed programs that `PATH` may name.
 pub(crate) const INSTALLED_PROGRAMS: [&str; 4] =
     ["node_modules/.bin", ".venv/bin", "venv/bin", "vendor/bin"];
 pub const BUILT: [&str; 4] = ["target", "build", "dist", "out"];
-/// Caches of Python, which no program takes for code of its own.
+/// Caches of Python, which no program takes for its own code.
 const CACHES: [&str; 4] = ["__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache"];
 const LEFT_BEHIND: [&str; 10] = [
     ".tox",
@@ -23,12 +23,12 @@ const LEFT_BEHIND: [&str; 10] = [
     ".DS_Store",
 ];
 
-/// At or below an installed folder.
+/// `true` for a path at or below an installed folder.
 pub fn is_installed(path: &str) -> bool {
     path.split('/').any(|name| INSTALLED.contains(&name))
 }
 
-/// At or below a built, installed or leftover path.
+/// `true` for a path at or below a built, installed or leftover folder.
 pub fn is_made(path: &str) -> bool {
     path.split('/')
         .any(|name| name == "vendor" || is_left_out(name))
@@ -41,7 +41,7 @@ pub(crate) fn is_cached(path: &str) -> bool {
         .any(|folder| CACHES.contains(&folder))
 }
 
-/// Ignored names without a repository; not `vendor`, which may be work.
+/// Names to leave out of a folder without a repository; `vendor` stays, as it may be work.
 pub(crate) fn left_out_names() -> impl Iterator<Item = &'static str> {
     BUILT
         .into_iter()

@@ -1,5 +1,5 @@
-//! Files that commands name, and those that the scripts behind them name in turn. No shell is read: each word that is a
-//! path of a file, or a pattern of paths, counts.
+//! Finds the files that commands name, and those that their scripts name in turn. No shell is
+//! parsed: each word that is a path, or a pattern of paths, counts.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Component, Path, PathBuf};
@@ -17,7 +17,7 @@ use serde_json::Value;
 use crate::made_folders::is_installed;
 
 pub const PACKAGE: &str = "package.json";
-/// State of a missing task file.
+/// State of a file that a task names and that is missing.
 pub const ABSENT: &str = "absent";
 const UNREADABLE: &str = "unreadable";
 const MAX_FILES: usize = 200;
@@ -25,31 +25,31 @@ const MAX_LOOKUPS: usize = 20_000;
 /// Depth of scripts that run scripts.
 const MAX_DEPTH: usize = 16;
 const MAX_FOLDERS: usize = 8;
-/// Longer words are no patterns.
+/// Longer words are not taken for patterns.
 const MAX_PATTERN_BYTES: usize = 256;
 const MAX_TEXT_BYTES: u64 = 256 * 1024;
 const MAX_FILE_BYTES: u64 = 64 * 1024 * 1024;
 
-/// Its words may name files.
+/// A text, such as a command or a script, whose words may name files.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NamingText {
     pub text: String,
-    /// The file with the text, or the folder in which it runs.
+    /// Path of the file with the text, or of the folder in which a command runs.
     pub origin: PathBuf,
 }
 
 #[derive(Clone, Copy, Debug)]
 pub struct NamedFile<'a> {
-    /// Path from the top of the work tree; a full path elsewhere.
+    /// Path from the top of the work tree; an absolute path elsewhere.
     pub name: &'a str,
     pub path: &'a Path,
-    /// The text runs it, as a program or by an interpreter; otherwise it may only be read.
+    /// `true` where the text runs the file, itself or by an interpreter, and not only reads it.
     pub is_run: bool,
     /// See [`is_judged`].
     pub is_judged: bool,
-    /// Code imports it.
+    /// `true` where code imports the file.
     pub is_imported: bool,
-    /// [`NamingText::origin`].
+    /// [`NamingText::origin`] of the text that names the file.
     pub by: &'a Path,
 }
 
@@ -58,7 +58,7 @@ impl NamedFile<'_> {
         is_installed(self.name)
     }
 
-    /// By its mode, its first line or its ending, or without an ending where it is run.
+    /// `true` for a script by its mode, first line or ending, or a run file without ending.
     pub fn is_script(&self) -> bool {
         is_shell_script(self.name)
             || self.is_run && self.path.extension().is_none()
@@ -68,8 +68,8 @@ impl NamedFile<'_> {
 
 pub type FileFilter<'a> = &'a dyn Fn(&NamedFile) -> bool;
 
-/// Digests of the named files, by their names; of a `package.json` its named scripts. `places` are folders that a
-/// variable may stand for.
+/// Digests of the files that `texts` name, by path from `top`; of a `package.json` its named
+/// scripts. Variables may stand for `places`.
 pub fn find_named_files(
     texts: Vec<NamingText>,
     top: &Path,
@@ -359,7 +359,7 @@ impl NamedFileSearch<'_> {
     }
 }
 
-/// By its own name, or that of the script that it runs before or after.
+/// `true` for a named script of `package.json`, or one that runs before or after a named one.
 fn names_script(words: &BTreeSet<String>, script: &str) -> bool {
     let main_script = ["pre", "post"]
         .iter()
@@ -373,7 +373,7 @@ fn is_pattern(word: &str) -> bool {
         && word.contains(|char: char| char.is_ascii_alphanumeric())
 }
 
-/// A pattern in such a text matches names at any depth.
+/// `true` for a text that reads whole folders: its patterns match names at any depth.
 fn reads_folders(text: &str) -> bool {
     ["find ", "walk(", "rglob("]
         .iter()

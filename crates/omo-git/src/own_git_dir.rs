@@ -1,6 +1,6 @@
-//! A git folder of omo's own, through which git looks at a work tree. That of a repository could hide a change or run a
-//! program, by settings, attributes, filters, hooks and ignore lists, so git is never shown it. A filter of a work
-//! tree's `.gitattributes` is defined nowhere then, and git leaves such files as they are.
+//! A git folder of omo's own, with which git looks at a work tree: settings, filters, hooks and
+//! ignore lists of the repository's `.git` could hide a change or run a program. Filters that
+//! `.gitattributes` names are undefined there, so git leaves such files unchanged.
 
 use std::ffi::OsStr;
 use std::fmt::Write;
@@ -19,7 +19,7 @@ use crate::platform::path_of;
 
 const NAME: &str = "git";
 const MAX_BYTES: u64 = 256 * 1024;
-/// No setting may change these: git would see other bytes than those there, or none.
+/// Attributes that keep git from converting files: it would see other bytes than those on disk.
 const ATTRIBUTES: &str = "* -ident !working-tree-encoding !filter !diff\n";
 const OF_CONTENT: [&str; 5] = [
     "core.autocrlf",
@@ -31,17 +31,18 @@ const OF_CONTENT: [&str; 5] = [
 const EXCLUDES_FILE: &str = "core.excludesfile";
 const OWN: &str = "**/.sisyphus/cc-omo/\n";
 
+/// Harmless settings of a repository, copied into omo's own git folder.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct RepositorySettings {
-    /// Of `info/exclude` and the user's own list.
+    /// Lines of `info/exclude` and of the user's own list.
     pub(crate) ignored: String,
     content: Vec<(String, String)>,
     sha256: bool,
 }
 
 impl RepositorySettings {
-    /// Present settings; unreadable ones are missing.
+    /// Reads the present settings; an unreadable one counts as missing.
     pub(crate) fn read(tree: &GitWorktree, calls: &GitCalls) -> Self {
         let mut settings = Self {
             sha256: is_sha256(tree),
@@ -82,7 +83,7 @@ impl RepositorySettings {
         settings
     }
 
-    /// For names alone, on which the form of content has no bearing.
+    /// Settings for lists of names alone, without those on content.
     pub(crate) fn for_names(&self) -> Self {
         Self {
             content: Vec::new(),

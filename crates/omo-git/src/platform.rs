@@ -1,5 +1,5 @@
-//! Differences between systems in work trees: a module for each kind, with the same names in it (docs/adr/0013).
-//! Nothing else in this crate asks which system it is on.
+//! Differences between Unix and Windows in work trees: a module for each, with the same names in it
+//! (docs/adr/0013). Nothing else in this crate asks which system it is on.
 
 #[cfg(unix)]
 mod open_folder_unix;
@@ -25,7 +25,7 @@ pub(crate) use windows::{
     path_of,
 };
 
-/// State of a file or folder without a look at its content.
+/// State of a file or folder, without its content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct FileStamp {
     /// `mtime` and `ctime`: seconds since 1970, and nanoseconds.
@@ -53,12 +53,12 @@ pub(crate) enum OpenedEntry {
     File {
         file: std::fs::File,
         is_executable: bool,
-        /// Bytes at the opening.
+        /// Size in bytes when the file was opened.
         size: u64,
     },
-    /// With its target.
+    /// Symbolic link with its target.
     Link(std::ffi::OsString),
-    /// Nothing, or neither file nor link.
+    /// Missing path, or neither a file nor a link.
     Other,
 }
 
@@ -69,8 +69,8 @@ pub(crate) enum FolderEntry {
     File {
         mode: u32,
     },
-    /// With its target.
+    /// Symbolic link with its target.
     Link(std::ffi::OsString),
-    /// Such as a FIFO, which no work tree keeps.
+    /// Special file such as a FIFO, which no work tree keeps.
     Other,
 }

@@ -29,7 +29,7 @@ pub(crate) struct PrivateFolder {
 }
 
 impl PrivateFolder {
-    /// Makes the folder `name` below `parts`, where missing.
+    /// Opens the folder `name` below `parts`, made where missing, under the lock of that folder.
     pub(crate) fn open(
         state_home: &Path,
         parts: &[&str],
@@ -39,7 +39,7 @@ impl PrivateFolder {
         Self::open_shared(state_home, &[parts, &[name]].concat(), NAME, patience)
     }
 
-    /// For several processes, each with its own `lock`.
+    /// Opens a folder that several processes share, each under its own `lock`.
     pub(crate) fn open_shared(
         state_home: &Path,
         parts: &[&str],

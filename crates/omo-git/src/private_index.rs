@@ -1,4 +1,4 @@
-//! An index of omo's own, beside the user's.
+//! A git index of omo's own, to build trees without a change of the user's index.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -13,7 +13,8 @@ use crate::repository::{GitFailed, GitRepository, trimmed_line};
 pub(crate) struct PrivateIndex<'r> {
     repository: &'r GitRepository,
     pub(crate) path: PathBuf,
-    /// Tree without files in place of attributes, with which git would take other bytes than those there.
+    /// Empty tree in place of all attributes, which would have git store other bytes than those on
+    /// disk.
     attributes: Option<String>,
 }
 
@@ -26,7 +27,7 @@ impl<'r> PrivateIndex<'r> {
         }
     }
 
-    /// Ignores all attributes.
+    /// Index for which no attribute counts.
     pub(crate) fn without_attributes(
         repository: &'r GitRepository,
         path: PathBuf,

@@ -1,6 +1,6 @@
-//! A work tree that was proved to be the right one. git looks for its folder upwards: a worker's folder without `.git`
-//! would be taken for the user's checkout, and a restore would hit the user's files. So code takes this type, and no
-//! path.
+//! `ProvedWorktree`: a folder that was checked to be the expected work tree. git searches upwards,
+//! so in a worker's folder without `.git` it would find, and a restore would overwrite, the user's
+//! checkout. Functions take this type instead of a path.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use crate::repository::GitRepository;
 use crate::tree_path::project_folder;
 use crate::worktree::{DotGit, WorkerName, branch_of_worktree, dot_git, git_folder_of};
 
-/// Nothing in the folder or above it was read.
+/// Reason for a work tree that is not the expected one; nothing in it was read.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum WorktreeGone {
     /// The folder is missing, or a link.
@@ -32,11 +32,12 @@ pub enum WorktreeGone {
     },
 }
 
+/// Checked work tree of a project or of a worker.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProvedWorktree {
     root: PathBuf,
     git: Option<GitWorktree>,
-    /// A worker's may be lost at any moment, and is left alone then.
+    /// `true` for a worker's worktree, which may vanish at any moment and is left alone then.
     is_worker: bool,
 }
 
@@ -81,7 +82,7 @@ impl ProvedWorktree {
         })
     }
 
-    /// Seen from a folder below its top.
+    /// The same work tree, seen from a folder below its top.
     #[must_use]
     pub fn in_folder(&self, folder: &Path) -> Self {
         if folder.as_os_str().is_empty() {
@@ -101,7 +102,7 @@ impl ProvedWorktree {
         self.git().is_some()
     }
 
-    /// `None` for a lost worktree too.
+    /// git's folders of the work tree; `None` without git, or for a lost worktree.
     pub fn git(&self) -> Option<&GitWorktree> {
         self.git
             .as_ref()

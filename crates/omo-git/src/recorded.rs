@@ -1,6 +1,6 @@
-//! Files of a project and its repositories at a run's begin, with uncommitted ones: an index and objects in a private
-//! folder (`tree`). Objects of the repository are linked there, so that they outlast rewritten history. The sealed
-//! session's entry holds the digest of each index.
+//! Record of all files at a run's start, with uncommitted ones: an index and linked git objects in
+//! a private folder, so that they outlast rewritten history. The sealed entry of the session holds
+//! the digest of each index.
 
 use std::fs;
 use std::io;
@@ -25,13 +25,13 @@ use crate::work_files::{FileScope, ignore_built, path_to_text};
 
 const MAX_DEPTH: usize = 8;
 const OBJECTS_AT_ONCE: usize = 500;
-/// Bounds of the links, for which the client waits.
+/// Bounds for linking objects, for which the client waits.
 const MAX_LINKS: usize = 20_000;
 const LINKING: Duration = Duration::from_millis(300);
 const LIST: [&str; 3] = ["ls-files", "-s", "-z"];
 
-/// Records the files that a run begins with, and notes it in the session's entry. Without a record, a run's changes cannot
-/// be told from uncommitted ones.
+/// Records the files of `root` and notes that in the session's entry. Without a record, a run's
+/// changes cannot be told from earlier uncommitted ones.
 pub fn record_files(
     root: &Path,
     state_home: &Path,
@@ -94,7 +94,7 @@ fn unlisted_files() -> io::Error {
 
 #[derive(Clone, Debug)]
 pub(crate) struct RecordedWorktree {
-    /// Path from the outermost work tree, which has none.
+    /// Path from the outermost work tree, whose own name is empty.
     pub(crate) name: String,
     pub(crate) scope: FileScope,
     pub(crate) top: PathBuf,
@@ -142,7 +142,7 @@ impl RecordedWorktree {
         }
     }
 
-    /// Present work tree; one without a repository is as one without anything in it.
+    /// Work tree as it is now; one whose repository is gone counts as empty.
     pub(crate) fn work_tree(&self, state_home: &Path) -> GitWorktree {
         let repository = GitWorktree::at(&self.top).filter(|_| self.scope.is_repository);
         repository.unwrap_or_else(|| {
@@ -173,7 +173,7 @@ impl RecordedWorktree {
         scratch.git(&LIST, &[]).map(|listed| hex_digest(&listed))
     }
 
-    /// `None` for a record that is gone or changed.
+    /// Opens the record of this tree; `None` where it is gone or changed.
     fn open_recorded<'a>(&self, kept: &RecordedRun<'a>) -> Option<(ScratchTree<'a>, Vec<u8>)> {
         let mut scratch = self.open(kept.folder, Look::Recorded(&self.scope))?;
         scratch.add_object_folders(vec![scratch.linked_objects_folder()]);
@@ -181,7 +181,7 @@ impl RecordedWorktree {
         (kept.trees.get(&self.name)? == &hex_digest(&listed)).then_some((scratch, listed))
     }
 
-    /// Links the repository's objects, where the file system can: cleaned up or rewritten history has them still.
+    /// Links the repository's objects where the file system can: they survive cleaned up history.
     fn link_objects(&self, run: RunFolder, deadline: Instant) {
         let Some(scratch) = self.open(run, Look::Recorded(&self.scope)) else {
             return;
@@ -228,7 +228,7 @@ pub(crate) struct RecordedRun<'a> {
 }
 
 impl<'a> RecordedRun<'a> {
-    /// Record behind the digest in a session's entry; `None` for one that is gone.
+    /// Opens the record with the digest `kept`; `None` where it is gone.
     pub(crate) fn open(
         state_home: &'a Path,
         calls: &'a GitCalls,
@@ -258,8 +258,8 @@ impl<'a> RecordedRun<'a> {
     }
 }
 
-/// Writes recorded files into an empty folder, without any filter, and without inner repositories; returns the
-/// project's place there.
+/// Writes recorded files into the empty folder `to`, without filters and inner repositories;
+/// returns the project's folder in it.
 pub fn write_recorded_files(
     root: &Path,
     state_home: &Path,

@@ -1,6 +1,6 @@
-//! A remote repository, all that two machines share: pushes, fetches and deletions of branches with the user's
-//! credentials (helper, agent, ssh settings). Where the repository's own settings would run a program nothing is moved
-//! at all; nor are tags, submodules and hooks.
+//! Pushes, fetches and deletes branches of a git remote, with the user's credentials. Where the
+//! repository's own settings would run a program nothing is moved; nor are tags, submodules and
+//! hooks.
 
 pub mod worker_clone;
 
@@ -15,9 +15,9 @@ use crate::git_output::lossy_text;
 use crate::repository::{GitFailed, GitRepository, trimmed_line};
 
 const LIMIT: Duration = Duration::from_secs(120);
-/// `git ls-remote` comes first, and its user may wait at a terminal.
+/// Time for `git ls-remote`, which comes first, while a user may wait at a terminal.
 const LIST_LIMIT: Duration = Duration::from_secs(30);
-/// Protocols of git itself: any other one is a program of that name.
+/// Allowed protocols, all built into git: any other one is a program of that name.
 const WAYS: &str = "file:git:http:https:ssh";
 const PROGRAMS: &str = "^(core[.](sshcommand|askpass|gitproxy|alternaterefscommand)|credential[.](.*[.])?helper|remote[.].*[.](uploadpack|receivepack|vcs))$";
 const MAX_NAME: usize = 100;
@@ -35,15 +35,15 @@ pub enum RemoteError {
     ProgramSetting { setting: String },
     #[error("`git {command}` failed: {why}")]
     Failed { command: &'static str, why: String },
-    /// Not asked again, which would take as long once more.
+    /// No answer in time. Not retried, which would take as long once more.
     #[error("`git {command}` failed: no answer within {seconds} s")]
     TimedOut { command: &'static str, seconds: u64 },
-    /// A step without the other machine failed.
+    /// A local step failed.
     #[error(transparent)]
     Git(#[from] GitFailed),
 }
 
-/// By its name here, such as `origin`.
+/// Remote by its name in this repository, such as `origin`.
 #[derive(Clone, Copy, Debug)]
 pub struct Remote<'r> {
     repository: &'r GitRepository,
@@ -69,7 +69,7 @@ impl<'r> Remote<'r> {
         }
     }
 
-    /// `git remote get-url`, without a password.
+    /// Address as of `git remote get-url`, without a password.
     pub fn address(&self) -> Result<String, RemoteError> {
         let (_, output) = self
             .repository
@@ -77,7 +77,7 @@ impl<'r> Remote<'r> {
         Ok(without_password(&trimmed_line(&output)))
     }
 
-    /// Pushes new branches at these commits in one request; fails where one exists.
+    /// Pushes new branches, as pairs of name and commit, in one request; fails where one exists.
     pub fn push_all(&self, branches: &[(&str, &str)]) -> Result<(), RemoteError> {
         self.move_branches(
             "push",
@@ -107,7 +107,7 @@ impl<'r> Remote<'r> {
         self.ask(command, LIMIT, &arguments).map(drop)
     }
 
-    /// Branches there that begin like this, with their commits.
+    /// Branches of the remote that begin with `beginning`, with their commits.
     pub fn branches(&self, beginning: &str) -> Result<Vec<(String, String)>, RemoteError> {
         let pattern = format!("refs/heads/{beginning}*");
         let output = self.ask(
@@ -118,7 +118,7 @@ impl<'r> Remote<'r> {
         Ok(parse_branches(&String::from_utf8_lossy(&output), beginning))
     }
 
-    /// Fetches a branch to a reference, which it has to go on from; returns its commit.
+    /// Fetches a branch to a local reference, which it must continue; returns its commit.
     pub fn fetch(&self, branch: &str, reference: &str) -> Result<String, RemoteError> {
         self.fetch_refspecs(&[format!("refs/heads/{branch}:{reference}")])?;
         self.repository
@@ -149,7 +149,7 @@ impl<'r> Remote<'r> {
         .map(drop)
     }
 
-    /// Deletes a branch there that still names `commit`.
+    /// Deletes a branch of the remote that still names `commit`.
     pub fn delete(&self, branch: &str, commit: &str) -> Result<(), RemoteError> {
         self.delete_all(&[(branch, commit)])
     }
@@ -342,7 +342,7 @@ pub fn commit_messages(
     Ok(commits.collect())
 }
 
-/// Differing paths from the top.
+/// Paths from the top in which two commits differ.
 pub fn changed_files(
     repository: &GitRepository,
     from: &str,

@@ -1,5 +1,5 @@
-//! Changes of a repository for a run (worktrees, commits, references), with no program of it run: hooks, monitors, and
-//! filters and merge drivers of its own settings stay off. Those of its user's settings do their work.
+//! Changes worktrees, commits and references of a repository, and runs no program of it: its hooks,
+//! filters and merge drivers stay off. Those of the user's settings work.
 
 use std::ffi::OsStr;
 use std::fs::{self, File};
@@ -18,9 +18,9 @@ use crate::git_settings::{GitSettings, borrowed, user_variables};
 use crate::own_git_dir::quote_path;
 use crate::tree::file_mark;
 
-/// Marks commits that keep a worktree, beside those with work.
+/// E-mail address of commits that only keep a worktree, unlike those with work.
 pub(crate) const MAKER_EMAIL: &str = "omo@localhost";
-/// For commits that are no work of the user.
+/// Identity for commits that are no work of the user.
 pub(crate) const OMO_IDENTITY: [(&str, &str); 4] = [
     ("GIT_AUTHOR_NAME", "omo"),
     ("GIT_AUTHOR_EMAIL", MAKER_EMAIL),
@@ -29,7 +29,7 @@ pub(crate) const OMO_IDENTITY: [(&str, &str); 4] = [
 ];
 
 const LIMIT: Duration = Duration::from_secs(600);
-/// Objects are compressed, and on the disk before they are relied upon.
+/// Options to compress objects, and to sync them to the disk.
 const LASTING: [&str; 8] = [
     "-c",
     "core.fsync=committed,reference",
@@ -63,12 +63,12 @@ impl GitFailed {
     }
 }
 
-/// Seen from one of its work trees.
+/// A repository, seen from one of its work trees.
 #[derive(Clone, Debug)]
 pub struct GitRepository {
     tree: GitWorktree,
     known: Arc<RepositoryCache>,
-    /// For commits of the user; `None` for the environment of this process.
+    /// The user's settings for commits; `None` for the environment of this process.
     settings: Option<Arc<GitSettings>>,
 }
 
@@ -92,7 +92,7 @@ pub(crate) struct StatusEntry {
 }
 
 impl GitRepository {
-    /// `None` outside of work trees.
+    /// Repository around `folder`; `None` outside of work trees.
     pub fn find(folder: &Path) -> Option<Self> {
         Self::of(&GitWorktree::find(&folder.canonicalize().ok()?)?)
     }
@@ -113,7 +113,7 @@ impl GitRepository {
         Some(repository)
     }
 
-    /// Seen from another work tree, whose own settings may name programs, and have no say.
+    /// The same repository, seen from another work tree, whose own settings have no say.
     pub(crate) fn seen_from_worktree(&self, top: &Path, git: &Path) -> Self {
         let tree = GitWorktree {
             top: top.to_owned(),
@@ -127,7 +127,7 @@ impl GitRepository {
         }
     }
 
-    /// With these settings of the user, and none of the environment of this process.
+    /// The same repository with saved settings of the user instead of this process's environment.
     #[must_use]
     pub fn obeying(self, settings: &GitSettings) -> Self {
         Self {
@@ -136,7 +136,7 @@ impl GitRepository {
         }
     }
 
-    /// Shares nothing with another repository, such as a submodule's; `None` without one.
+    /// Opens a repository that shares nothing with others, such as that of a submodule.
     pub(crate) fn open_alone(top: &Path, git: &Path) -> Option<Self> {
         git.join("HEAD").symlink_metadata().ok()?;
         Self::of(&GitWorktree {
@@ -162,7 +162,7 @@ impl GitRepository {
         &self.tree.common
     }
 
-    /// Exit status and output; an error after a timeout.
+    /// Runs git; exit status and output, or an error after a timeout.
     pub(crate) fn answer(
         &self,
         arguments: &[&str],
@@ -401,7 +401,7 @@ impl GitRepository {
         self.git(arguments).map(|output| trimmed_line(&output))
     }
 
-    /// `None` without such a reference.
+    /// Commit of a reference; `None` where there is no such reference.
     pub fn commit_of(&self, reference: &str) -> Result<Option<String>, GitFailed> {
         let commit = format!("{reference}^{{commit}}");
         let arguments = ["rev-parse", "--verify", "--quiet", &commit];
@@ -444,7 +444,7 @@ impl GitRepository {
         Ok(checkouts)
     }
 
-    /// `COMMIT^{tree}`.
+    /// Id of `COMMIT^{tree}`.
     pub fn tree_of(&self, commit: &str) -> Result<String, GitFailed> {
         self.git_line(&[
             "rev-parse",

@@ -1,4 +1,4 @@
-//! Base of a repository in a project.
+//! Earlier state of a repository, to compare its work tree with: a commit, snapshot or record.
 
 use std::path::{Path, PathBuf};
 
@@ -10,7 +10,7 @@ use crate::tree::{Look, ScratchTree};
 
 /// Earlier state of a repository.
 pub(crate) enum RepositoryBase<'a> {
-    /// No repository.
+    /// The repository did not exist.
     Nothing,
     Commit(&'a str),
     /// Tree of a snapshot, and the folder of its objects.
@@ -28,7 +28,7 @@ pub(crate) enum RepositoryBase<'a> {
 }
 
 impl<'a> RepositoryBase<'a> {
-    /// `None` for a record that is gone.
+    /// Base from a recorded run; `None` for a record that is gone.
     pub(crate) fn recorded(run: &'a RecordedRun<'a>, place: &'a RecordedWorktree) -> Option<Self> {
         let (tree, objects) = run.tree_of(place)?;
         Some(Self::Recorded {
@@ -39,7 +39,7 @@ impl<'a> RepositoryBase<'a> {
         })
     }
 
-    /// Commit or tree id; empty for nothing.
+    /// Id of the commit or tree; empty for `Nothing`.
     pub(crate) fn name(&self) -> &str {
         match self {
             Self::Nothing => "",
@@ -82,7 +82,7 @@ impl<'a> RepositoryBase<'a> {
         }
     }
 
-    /// The present work tree, to be compared, in a folder below `parts`.
+    /// Opens the present work tree in a folder below `parts`, for a comparison.
     pub(crate) fn open_scratch<'c>(
         &self,
         tree: &GitWorktree,

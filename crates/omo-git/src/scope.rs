@@ -1,4 +1,4 @@
-//! `FileScope`: the files that count, as of a run's begin. Later ignore lines outside of commits have no say.
+//! `FileScope`: the files that count as work, by the ignore rules of a run's start.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -15,14 +15,14 @@ use crate::platform::path_of;
 
 const FOLDER: [&str; 2] = ["omo", "scopes"];
 const MAX_BYTES: u64 = 256 * 1024 * 1024;
-/// Longer than any run.
+/// Age after which a scope is deleted: more than any run takes.
 const MAX_AGE_SECONDS: i64 = 15 * 24 * 60 * 60;
 
 /// Author of a rule that leaves a file out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LeftOutBy {
     Checks,
-    /// By the settings.
+    /// Rule of the user's settings.
     User,
 }
 
@@ -79,7 +79,7 @@ impl FileScope {
         self.inner.insert(path_to_text(path), scope);
     }
 
-    /// Scope of an inner repository; of a later one, only the ignored paths of the outer one.
+    /// Scope of an inner repository; for one made later, only the ignored paths of the outer one.
     pub(crate) fn inner(&self, path: &[u8]) -> Self {
         self.inner
             .get(&path_to_text(path))
@@ -97,7 +97,7 @@ impl FileScope {
         self.inner.keys().map(|path| text_to_path(path))
     }
 
-    /// Paths from the top; untracked ones are ignored from now on.
+    /// Leaves out paths from the top; untracked ones are ignored from now on.
     pub(super) fn leave_out(&mut self, paths: impl Iterator<Item = Vec<u8>>, by: LeftOutBy) {
         let left_out = match by {
             LeftOutBy::Checks => &mut self.left_out,
@@ -150,7 +150,8 @@ impl FileScope {
         Some(name)
     }
 
-    /// `None` for a scope that is gone or changed. An empty name is a scope that ignores by `.gitignore` files alone.
+    /// Scope of this name; `None` where it is gone or changed. An empty name stands for a scope
+    /// that ignores by `.gitignore` files alone.
     pub(crate) fn load(state_home: &Path, name: &str) -> Option<Self> {
         if name.is_empty() {
             return Some(Self::default());

@@ -1,5 +1,5 @@
-//! Snapshots of a project's work tree during a run. To compare: as git would commit it (`changes`), with filters and
-//! line ends of the repository. To put back: its bytes (`restore`), and no filter, attribute or setting is obeyed.
+//! Snapshots of a project's work tree during a run. `changes` compares them as git would commit the
+//! files; `restore` puts back their bytes, and obeys no filter, attribute or setting.
 
 use std::path::Path;
 
@@ -8,18 +8,19 @@ use omo_state::files::folder::FolderError;
 use crate::private_folder::forget_run;
 use crate::proved_worktree::ProvedWorktree;
 
+/// Work tree, run and state folder of which snapshots are taken.
 #[derive(Clone, Copy, Debug)]
 pub struct Snapshots<'a> {
-    /// The project; all of its work tree is kept.
+    /// Project whose whole work tree is covered.
     pub worktree: &'a ProvedWorktree,
-    /// Absolute path.
+    /// Absolute path of the user's state folder.
     pub state_home: &'a Path,
     pub run_id: &'a str,
-    /// omo's own paths from the project's top, with everything below: neither compared nor put back.
+    /// omo's own paths from the project's top, with all below: neither compared nor restored.
     pub own: &'a [&'a str],
 }
 
-/// Succeeds for a run without snapshots.
+/// Deletes the snapshots of a run, if any.
 pub fn forget_snapshots(state_home: &Path, run_id: &str) -> Result<(), FolderError> {
     forget_run(state_home, run_id)
 }

@@ -1,10 +1,11 @@
-//! Trailers that mark the commits of a run's tasks.
+//! Trailers `Omo-Run: ID` and `Omo-Task: ID`, which mark the commits of a run's tasks.
 
 /// `Omo-Run: ID`.
 pub const RUN_TRAILER: &str = "Omo-Run";
 /// `Omo-Task: ID`.
 pub const TASK_TRAILER: &str = "Omo-Task";
 
+/// `true` for a message with the trailers of this task of this run.
 pub fn is_task_message(message: &str, run: &str, task: &str) -> bool {
     let marks = [
         format!("{RUN_TRAILER}: {run}"),
@@ -15,7 +16,7 @@ pub fn is_task_message(message: &str, run: &str, task: &str) -> bool {
         .all(|mark| message.lines().any(|line| line.trim_end() == mark))
 }
 
-/// Last of `commits` with their messages, oldest first, of a task of a run.
+/// Last commit of a task, of `commits` with their messages, oldest first.
 pub fn find_task_commit<'c>(
     commits: &'c [(String, String)],
     run: &str,

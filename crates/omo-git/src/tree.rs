@@ -1,7 +1,7 @@
-//! A work tree as git would commit it: the tree id (`git write-tree`) of all files that count. git works on a kept copy
-//! of the index, with objects and a git folder (`own_git_dir`) in the user's state folder: the repository notices
-//! nothing, and its settings hide no change. Verdicts rest on the id of the files (`work_files`), in which git has no
-//! say.
+//! Tree id (`git write-tree`) of a work tree as git would commit it. git works on a copy of the
+//! index, with objects and a git folder (`own_git_dir`) in the user's state folder: the repository
+//! notices nothing, and its settings hide no change. Verdicts do not rest on it, but on
+//! `work_files`.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -36,7 +36,7 @@ const TREES: [&str; 2] = ["omo", "trees"];
 
 #[derive(Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct TreeState {
-    /// Marks of the index and settings that were copied.
+    /// Marks of the copied index and settings.
     source: String,
     copy: String,
     pub(crate) tree: String,
@@ -45,7 +45,7 @@ pub(crate) struct TreeState {
     seal: String,
 }
 
-/// Tree without files, by SHA-1 and SHA-256.
+/// Ids of the tree without files, by SHA-1 and SHA-256.
 pub(crate) const EMPTY_TREES: [&str; 2] = [
     EMPTY_TREE,
     "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321",
@@ -90,16 +90,16 @@ fn submodule_at_depth(
         .unwrap_or_default()
 }
 
-/// Settings of a look at a work tree, and the fate of the objects that git writes.
+/// Choice of settings for a look at a work tree, and of what happens to objects that git writes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Look<'s> {
-    /// Present settings; objects go.
+    /// Present settings; objects are deleted.
     Passing,
-    /// Settings of the first look of several; objects stay for other processes.
+    /// Settings of the first of several looks; objects stay for other processes.
     Lasting,
-    /// Present settings, or those of a run's begin; leftovers of an earlier look go.
+    /// Present settings, or those of a run's start; leftovers of an earlier look are deleted.
     Fresh(Option<&'s FileScope>),
-    /// Looks at the record of a fresh look.
+    /// Settings of the record, for later looks at it.
     Recorded(&'s FileScope),
 }
 
@@ -108,13 +108,13 @@ pub(crate) struct ScratchTree<'a> {
     calls: &'a GitCalls,
     forgets_objects: bool,
     private: PrivateFolder,
-    /// Kept states are sealed: they lie where others can write.
+    /// Key for kept states, which lie where others can write.
     key: SealKey,
     settings: RepositorySettings,
     absent: BTreeSet<Vec<u8>>,
-    /// For `GIT_ALTERNATE_OBJECT_DIRECTORIES`.
+    /// Folders for `GIT_ALTERNATE_OBJECT_DIRECTORIES`.
     object_folders: Vec<PathBuf>,
-    /// In place of `.git`.
+    /// Path of the git folder that stands in for `.git`.
     git: OnceLock<Option<PathBuf>>,
 }
 
@@ -523,7 +523,7 @@ pub(crate) fn is_index(mut file: &fs::File) -> Option<bool> {
     Some(beginning == BEGINNING && file.metadata().ok()?.len() <= MAX_INDEX_BYTES)
 }
 
-/// Stat of a file; `None` without one.
+/// Stat of a file as text; `None` without a file.
 pub fn file_identity(path: &Path) -> Option<String> {
     identity(&regular_file::open(path).ok()??).ok()
 }

@@ -1,4 +1,4 @@
-//! Paths of a work tree: from its top, as git writes them, and from a project in it.
+//! Conversion between paths from a work tree's top, as git writes them, and from a project within.
 
 use std::path::{Component, Path};
 
@@ -12,7 +12,7 @@ use crate::platform::path_of;
 #[serde(from = "String", into = "String")]
 pub(crate) struct TreePath(pub(crate) Vec<u8>);
 
-/// In JSON each byte is the character of its number: plain paths stay readable, and none is lost.
+/// In JSON, each byte is the character of its number: plain paths stay readable, and none is lost.
 impl From<String> for TreePath {
     fn from(text: String) -> Self {
         Self(

@@ -1,6 +1,6 @@
-//! Files of a project that count, with one id for their content. git only lists them, and content is read here, so that
-//! no setting, filter or mark of the repository can hide any. Times and sizes are remembered: where none changed,
-//! nothing is read and git is not started. Without a repository, or without git, files have an id too.
+//! Files of a project that count as work, with one id for their content. git only lists them and
+//! omo reads them, so that no setting or filter of a repository can hide a change. Times and sizes
+//! are cached: without a change nothing is read and git is not started. Works without git, too.
 
 mod cache;
 mod content;
@@ -38,18 +38,19 @@ pub use manifest::FileManifest;
 pub use written_files::WrittenFiles;
 
 const LONGEST_READ: Duration = Duration::from_secs(25);
-/// More files have no id.
+/// More files get no id.
 const MAX_FILES: usize = 500_000;
 const MAX_DEPTH: usize = 8;
 const MAX_RULES_BYTES: u64 = 64 * 1024;
 const MAX_TOLD: usize = 200;
 
+/// Reader of a project's files.
 #[derive(Clone, Debug)]
 pub struct WorkFiles<'a> {
     root: PathBuf,
     state_home: Option<&'a Path>,
     calls: &'a GitCalls,
-    /// Of the `FileScope` of the run.
+    /// Name of the run's `FileScope`.
     scope_name: Option<String>,
     scope: OnceCell<Option<FileScope>>,
     unread: OnceLock<Vec<u8>>,
@@ -64,12 +65,12 @@ pub struct FilesState {
     pub stamps: String,
 }
 
-/// Trust in `mtime` and `ctime`.
+/// Trust in `mtime` and `ctime` of files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum TimestampTrust {
-    /// Same times and size: same file.
+    /// Files with the same times and size are taken for unchanged.
     Times,
-    /// All files are read.
+    /// All files are read anew.
     Nothing,
 }
 
@@ -79,7 +80,7 @@ pub fn settle_scope(root: &Path, state_home: Option<&Path>, calls: &GitCalls) ->
     files.present_scope(0)?.keep(state_home?)
 }
 
-/// For a folder without a repository.
+/// Ignores built folders in a folder without a repository.
 pub(crate) fn ignore_built(settings: &mut RepositorySettings) {
     for name in left_out_names() {
         settings.ignored.push('\n');
@@ -88,7 +89,7 @@ pub(crate) fn ignore_built(settings: &mut RepositorySettings) {
 }
 
 impl<'a> WorkFiles<'a> {
-    /// `scope` is a name of [`settle_scope`].
+    /// Reader of the files of `root`; `scope` is a name from [`settle_scope`].
     pub fn new(
         root: &Path,
         state_home: Option<&'a Path>,
@@ -107,7 +108,7 @@ impl<'a> WorkFiles<'a> {
         }
     }
 
-    /// `None` without an answer.
+    /// Present id and stamps of the files; `None` where the files cannot be listed or read in time.
     pub fn state(&self) -> Option<FilesState> {
         self.state_at(TimestampTrust::Times, 0, Instant::now() + LONGEST_READ)
     }
@@ -120,7 +121,7 @@ impl<'a> WorkFiles<'a> {
         Some((state.id, self.manifest.take()))
     }
 
-    /// Path at which the time ran out, from the top: a large file with its size, or a link to much.
+    /// Path from the top at which the time ran out, such as a large file or a link to many.
     pub fn unread_path(&self) -> Option<String> {
         const GIB: u64 = 1024 * 1024 * 1024;
         let path = self.unread.get()?;
@@ -138,7 +139,7 @@ impl<'a> WorkFiles<'a> {
         ))
     }
 
-    /// Former place of a work tree that is gone.
+    /// Recorded top of the work tree, if nothing is there any more, as after a rename.
     pub fn moved_from(&self) -> Option<PathBuf> {
         self.scope()
             .map(FileScope::top)
@@ -167,7 +168,7 @@ impl<'a> WorkFiles<'a> {
         true
     }
 
-    /// From the top of the work tree, of a path of the project.
+    /// Path from the top of the work tree, of a path of the project.
     pub fn path_from_top(&self, path: &str) -> Option<Vec<u8>> {
         let top = self.scope().map(FileScope::top)?;
         let path = self.root.strip_prefix(top).ok()?.join(path);
@@ -178,7 +179,7 @@ impl<'a> WorkFiles<'a> {
         self.scope_name.as_deref()
     }
 
-    /// Left-out paths from the top, without those in folders of caches.
+    /// Left-out paths from the top, without those in cache folders.
     pub fn left_out(&self) -> Vec<String> {
         let paths = self
             .scope()
@@ -425,7 +426,7 @@ impl<'a> WorkFiles<'a> {
                 .is_some_and(|ignored| !ignored.is_empty())
     }
 
-    /// `FileScope` of this moment.
+    /// `FileScope` as of now.
     fn present_scope(&self, depth: usize) -> Option<FileScope> {
         let memory = FilesCache::open(&self.root, self.state_home?)?;
         let asked = self.lister(&memory, depth)?;

@@ -1,5 +1,6 @@
-//! Worktrees of groups, each with a branch of its own. Nothing is lost: what a worktree alone holds is kept below
-//! `refs/omo/keep` before it goes (`rescue`). Every step can be repeated after an end at any point.
+//! Worktrees of parallel workers, each for a group of tasks, with a branch of its own. Before one
+//! is removed, all that it alone holds is kept below `refs/omo/keep` (`rescue`). Each step can be
+//! repeated after a kill.
 
 mod checkout;
 mod create;
@@ -32,15 +33,15 @@ pub use moved::follow_renamed_folder;
 pub use remove::{WorktreeRemoval, carry_out_removal, discard_worktree, prepare_removal};
 pub use rescue::RescuedWork;
 
-/// From the top of the repository: the one folder below `.claude` that a client may write to without a question.
+/// Folder from the top; below `.claude`, a client may write only there without a question.
 const FOLDER: &str = ".claude/worktrees";
 static USER_FOLDER: OnceLock<PathBuf> = OnceLock::new();
 const BRANCHES: &str = "omo";
 pub(crate) const KEEP_FOLDER: &str = "refs/omo/keep";
 const MAX_NAME: usize = 80;
-/// Owner of a whole worktree, in git's folder of it.
+/// File with the owner of a complete worktree, in git's folder of it.
 const READY: &str = "omo-ready";
-/// Mark of a begun removal, in git's folder: everything is kept elsewhere.
+/// File that marks a begun removal, in git's folder: all work is kept elsewhere.
 const REMOVING: &str = "omo-removing";
 
 const fn copy_options(kind: CopyKind<'_>) -> CopyOptions<'_> {
@@ -52,7 +53,7 @@ const fn copy_options(kind: CopyKind<'_>) -> CopyOptions<'_> {
     }
 }
 
-/// Nothing is lost by any of these.
+/// Reason for a worktree that could not be made or removed; no work is lost.
 #[derive(Debug, Error)]
 pub enum WorktreeError {
     #[error(
@@ -61,7 +62,7 @@ pub enum WorktreeError {
     InvalidName { name: String },
     #[error("there is no commit {commit} in this repository")]
     UnknownBase {
-        /// Given text.
+        /// Text that names no commit.
         commit: String,
     },
     #[error("{} is there already, and is not this group's worktree; move it away", path.display())]
@@ -73,12 +74,12 @@ pub enum WorktreeError {
     #[error("{} is kept: {} in it could not be saved elsewhere", path.display(), what.join(", "))]
     Unsaved {
         path: PathBuf,
-        /// Paths in it.
+        /// Unsaved paths in it.
         what: Vec<String>,
     },
     #[error("{} is kept: process {process} works in it", path.display())]
     InUse { path: PathBuf, process: u32 },
-    /// Changed after its removal was prepared.
+    /// The worktree changed after its removal was prepared.
     #[error("{} is kept: it changed a moment ago; try again", path.display())]
     Changed { path: PathBuf },
     #[error(
@@ -88,7 +89,7 @@ pub enum WorktreeError {
     )]
     CheckedOut {
         branch: String,
-        /// Top of that work tree.
+        /// Top of the work tree that has the branch checked out.
         folder: String,
     },
     #[error("{} is still there after its removal; something writes to it", path.display())]
@@ -101,7 +102,7 @@ pub enum WorktreeError {
     File { path: PathBuf, error: io::Error },
 }
 
-/// New worktrees lie in this absolute folder from now on.
+/// Puts new worktrees into this absolute folder from now on.
 pub fn use_worktree_folder(folder: PathBuf) {
     // A process reads its user's settings once.
     let _ = USER_FOLDER.set(folder);
@@ -114,7 +115,7 @@ fn worktree_folder(repository: &GitRepository) -> PathBuf {
         .unwrap_or_else(|| repository.top().join(FOLDER))
 }
 
-/// A branch `omo`, which leaves no room for those of groups.
+/// Branch `omo`, if any: with it git can make no branch `omo/RUN/GROUP`.
 pub fn blocking_branch(repository: &GitRepository) -> Result<Option<String>, GitFailed> {
     Ok(repository
         .commit_of(&format!("refs/heads/{BRANCHES}"))?
@@ -126,7 +127,7 @@ fn file_error(path: &Path) -> impl FnOnce(io::Error) -> WorktreeError {
     |error| WorktreeError::File { path, error }
 }
 
-/// Names of a run and a group that a folder and a branch can contain: see `is_worker_name`.
+/// Names of a run and of a group, both fit for a folder and a branch (see `is_worker_name`).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct WorkerName {
@@ -135,7 +136,7 @@ pub struct WorkerName {
 }
 
 impl WorkerName {
-    /// At most 80 letters, digits, `-`, `_` and dots, as in names of branches.
+    /// Checks both names: at most 80 letters, digits, `-`, `_` and dots, as in names of branches.
     pub fn new(run: &str, group: &str) -> Result<Self, WorktreeError> {
         for name in [run, group] {
             if !is_worker_name(name) {
@@ -174,7 +175,7 @@ impl WorkerName {
         format!("{}\n{}\n", self.run, self.worker)
     }
 
-    /// Path of its worktree; an existing one stays in place under other settings.
+    /// Path of the group's worktree; an existing one stays where it is.
     pub fn path(&self, repository: &GitRepository) -> PathBuf {
         let folder = worktree_folder(repository);
         // `.claude` may be a link, and processes are found by the real paths of their folders.
@@ -215,7 +216,7 @@ pub fn is_worker_name(name: &str) -> bool {
         && !is_lock
 }
 
-/// git's own folder of the worktree at a path, as the repository knows it: a worker can write what the worktree says.
+/// git's folder of the worktree at `path`, as the repository knows it: workers can change `.git`.
 pub(crate) fn git_folder_of(repository: &GitRepository, path: &Path) -> Option<PathBuf> {
     let dot = path.join(".git");
     // A folder above may be a link, which git does not write down.
@@ -249,7 +250,7 @@ fn git_folders(repository: &GitRepository) -> impl Iterator<Item = PathBuf> + us
     folders.map(|entry| entry.path())
 }
 
-/// Path of the `.git` of a worktree, as git has noted it; empty for none.
+/// Path of a worktree's `.git`, as git has noted it; empty for none.
 fn noted_place(folder: &Path) -> PathBuf {
     PathBuf::from(
         fs::read_to_string(folder.join("gitdir"))
@@ -258,7 +259,7 @@ fn noted_place(folder: &Path) -> PathBuf {
     )
 }
 
-/// `.git` in the folder of a worktree.
+/// State of `.git` in the folder of a worktree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum DotGit {
     /// It leads to git's own folder of the worktree.

@@ -1,4 +1,4 @@
-//! Linux and macOS: an open folder of a work tree. Steps start from its handle, past links of other processes.
+//! Open folder on Linux and macOS: each step starts from its handle, so no link leads elsewhere.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{File, Permissions};
@@ -28,14 +28,14 @@ const RIGHTS: u32 = 0o7777;
 pub(crate) struct UnixOpenFolder(OwnedFd);
 
 impl UnixOpenFolder {
-    /// Links on the way to the top are its user's affair.
+    /// Opens the top of a work tree; links on the way there are the user's affair.
     pub(crate) fn top(path: &Path) -> io::Result<Self> {
         Ok(Self(retry_on_intr(|| {
             rustix::fs::open(path, FOLDER, Mode::empty())
         })?))
     }
 
-    /// `None` for anything but a folder, such as a link to one.
+    /// Opens a folder within; `None` for anything else, such as a link to a folder.
     pub(crate) fn inner(&self, name: &OsStr) -> io::Result<Option<Self>> {
         match retry_on_intr(|| openat(&self.0, name, FOLDER | OFlags::NOFOLLOW, Mode::empty())) {
             Ok(folder) => Ok(Some(Self(folder))),
@@ -96,7 +96,7 @@ impl UnixOpenFolder {
         })
     }
 
-    /// With the rights of a checkout.
+    /// Creates a file with the permissions of a checkout.
     pub(crate) fn check_out(&self, name: &OsStr, is_executable: bool) -> io::Result<File> {
         let flags = FILE | OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL;
         let mode = Mode::from_raw_mode(if is_executable { 0o777 } else { 0o666 });
@@ -105,7 +105,7 @@ impl UnixOpenFolder {
         })?))
     }
 
-    /// For its owner alone until [`UnixOpenFolder::set_mode`].
+    /// Creates a file for its owner alone, until [`UnixOpenFolder::set_mode`].
     pub(crate) fn create(&self, name: &OsStr) -> io::Result<File> {
         let flags = FILE | OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL;
         Ok(File::from(retry_on_intr(|| {

@@ -1,4 +1,4 @@
-//! Windows: a folder of a work tree by its path. No link is followed, but one may get in between look and step.
+//! Folder on Windows, by its path. No link is followed, but one may appear between look and step.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, OpenOptions};
@@ -13,12 +13,12 @@ const FILE_FLAG_OPEN_REPARSE_POINT: u32 = 0x0020_0000;
 pub(crate) struct WindowsOpenFolder(PathBuf);
 
 impl WindowsOpenFolder {
-    /// Links on the way to the top are its user's affair.
+    /// Opens the top of a work tree; links on the way there are the user's affair.
     pub(crate) fn top(path: &Path) -> io::Result<Self> {
         Ok(Self(path.canonicalize()?))
     }
 
-    /// `None` for anything but a folder, such as a link to one.
+    /// Opens a folder within; `None` for anything else, such as a link to a folder.
     pub(crate) fn inner(&self, name: &OsStr) -> io::Result<Option<Self>> {
         Ok(matches!(self.look(name)?, FolderEntry::Folder).then(|| Self(self.0.join(name))))
     }
@@ -78,7 +78,7 @@ impl WindowsOpenFolder {
             .open(self.0.join(name))
     }
 
-    /// Files have no such rights here.
+    /// Does nothing: files have no such permissions here.
     #[expect(clippy::unnecessary_wraps, reason = "other systems need it")]
     pub(crate) fn set_mode(_file: &File, _mode: u32) -> io::Result<()> {
         Ok(())

@@ -1,4 +1,4 @@
-//! Linux and macOS: times of change that no program can set back.
+//! Stamps of files on Linux and macOS, with change times that no program can set back.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -51,12 +51,12 @@ pub(crate) fn identity(file: &File) -> io::Result<String> {
 pub(crate) struct UnixTreeTop(OwnedFd);
 
 impl UnixTreeTop {
-    /// `None` for an unreadable folder.
+    /// Opens the top of a work tree; `None` for an unreadable folder.
     pub(crate) fn open(path: &Path) -> Option<Self> {
         rustix::fs::open(path, FOLDER, Mode::empty()).ok().map(Self)
     }
 
-    /// `Some(None)` for a missing path.
+    /// Stamp of a file; `Some(None)` for a missing path.
     #[expect(
         clippy::option_option,
         reason = "that nothing is there says something else than that it cannot be told"

@@ -1,5 +1,5 @@
-//! The clone of a worker on another machine: only named branches are moved, with the credentials of the machine's user.
-//! Words of a remote are quoted without credentials of URLs.
+//! Clone for a worker on another machine: only named branches are fetched and pushed, with the
+//! credentials of that machine's user. URLs are quoted without passwords.
 
 use std::cell::Cell;
 use std::ffi::{OsStr, OsString};
@@ -25,7 +25,7 @@ use crate::repository::{GitFailed, GitRepository, is_object_name, trimmed_line};
 const FETCH_LIMIT: Duration = Duration::from_secs(600);
 const PUSH_LIMIT: Duration = Duration::from_secs(120);
 const PEEK_LIMIT: Duration = Duration::from_secs(30);
-/// Once the worker was asked to end.
+/// Limit once the worker was asked to end.
 const HURRIED_LIMIT: Duration = Duration::from_secs(15);
 const WAITS: [Duration; 3] = [
     Duration::from_secs(2),
@@ -35,7 +35,7 @@ const WAITS: [Duration; 3] = [
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 const REMOTE: &str = "origin";
 const MAX_IGNORED: usize = 10_000;
-/// Another try would repeat these.
+/// Failures that another try would repeat, by words of git.
 const LASTING_FAILURES: [&str; 12] = [
     "couldn't find remote ref",
     "does not appear to be a git repository",
@@ -51,12 +51,12 @@ const LASTING_FAILURES: [&str; 12] = [
     "dubious ownership",
 ];
 
-/// By `git ls-remote`.
+/// Answer of `git ls-remote` for a branch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum BranchPeek {
-    /// The known commit.
+    /// Still the known commit.
     Same,
-    /// A new commit, which the clone has now.
+    /// A new commit, which the clone has fetched.
     Moved(String),
     Gone,
     /// No answer.
@@ -67,7 +67,7 @@ pub enum BranchPeek {
 pub enum PushStop {
     /// Another worker has written the report since.
     Superseded,
-    /// The branch has commits that the work does not go on from.
+    /// The remote branch has commits that the work does not contain.
     WorkRefused(String),
     /// The remote answers, and refuses for a reason of its own: a rule, or a full disk.
     Declined(String),
@@ -81,18 +81,18 @@ impl From<RemoteError> for PushStop {
     }
 }
 
-/// The work goes on from what is there; the report replaces the one that this worker saw last.
+/// Push of commits on top of the remote branch, and of a report in place of the one last seen.
 #[derive(Clone, Copy, Debug)]
 pub struct WorkerPushRequest<'a> {
     /// Branch and commit.
     pub work: Option<(&'a str, &'a str)>,
     pub report_branch: &'a str,
     pub report: &'a str,
-    /// `None` for a missing branch.
+    /// Commit of the report that this worker saw last; `None` for a missing branch.
     pub seen_report: Option<&'a str>,
 }
 
-/// With one remote, `origin`.
+/// Clone with the single remote `origin`.
 pub struct WorkerClone<'g> {
     repository: GitRepository,
     push_url: String,
@@ -117,7 +117,8 @@ impl Deref for WorkerClone<'_> {
 }
 
 impl<'g> WorkerClone<'g> {
-    /// Makes an empty clone in an empty folder, for object ids like `like`; it calls its remote while `goes_on`.
+    /// Makes a clone of `url`, yet without branches, in an empty folder, for object ids like
+    /// `like`.
     pub fn create(
         folder: &Path,
         url: &str,
@@ -152,17 +153,17 @@ impl<'g> WorkerClone<'g> {
         })
     }
 
-    /// Before the end: calls go on without `goes_on`, and take little time.
+    /// Prepares for the end: from now on calls ignore `goes_on`, and time out sooner.
     pub fn hurry(&self) {
         self.is_hurried.set(true);
     }
 
-    /// `true` while its settings lead to its first remote, and run nothing on the way.
+    /// `true` while the clone's settings lead to its first remote, and run nothing on the way.
     pub fn is_as_made(&self) -> bool {
         self.check_settings().is_ok()
     }
 
-    /// Existing ones of these branches on the remote, with their commits.
+    /// Existing ones of `branches` on the remote, with their commits.
     pub fn list_branches(&self, branches: &[&str]) -> Result<Vec<(String, String)>, RemoteError> {
         let references: Vec<String> = branches
             .iter()
@@ -251,7 +252,7 @@ impl<'g> WorkerClone<'g> {
         commit.or_else(|| self.repository.commit_of("HEAD").ok().flatten())
     }
 
-    /// Digest of changes since `HEAD`, with new files; `None` without any.
+    /// Digest of uncommitted changes with new files; `None` without any.
     pub fn file_state(&self) -> Result<Option<String>, GitFailed> {
         let status = [
             "status",
@@ -277,7 +278,7 @@ impl<'g> WorkerClone<'g> {
         Ok(Some(hex_digest(&state)))
     }
 
-    /// Ignores new files in this clone: a set-up made them, and they are no work.
+    /// Ignores present new files in this clone: a set-up made them, and they are no work.
     pub fn ignore_new_files(&self) -> Result<(), String> {
         let arguments = [
             "ls-files",
@@ -306,7 +307,7 @@ impl<'g> WorkerClone<'g> {
         written.map_err(|error| format!("{}: {error}", folder.display()))
     }
 
-    /// Variables of the machine's own identity where git knows it, else of a neutral one.
+    /// Variables for the machine's own identity in git, or for a neutral one.
     pub fn commit_identity(&self, host: &str) -> Vec<(&'static str, OsString)> {
         if has_identity(&self.repository) {
             return own_identity();
@@ -320,7 +321,7 @@ impl<'g> WorkerClone<'g> {
         ]
     }
 
-    /// Commits all but ignored files, even an empty change; returns the commit.
+    /// Commits all but ignored files, even without a change; returns the commit.
     pub fn commit_all(
         &self,
         message: &str,
@@ -344,7 +345,7 @@ impl<'g> WorkerClone<'g> {
             .git_line(&["rev-parse", "--verify", "--quiet", "HEAD^{commit}"])
     }
 
-    /// Pushes work and report, both or none where the remote can do that.
+    /// Pushes work and report in one request, atomically where the remote can do that.
     pub fn push(&self, request: &WorkerPushRequest<'_>) -> Result<(), PushStop> {
         self.check_settings()?;
         let report = format!("refs/heads/{}", request.report_branch);
@@ -492,12 +493,12 @@ fn failed(command: &'static str, why: String) -> RemoteError {
     RemoteError::Failed { command, why }
 }
 
-/// Options with another value here.
+/// `true` for an option that this clone gives another value.
 fn is_said_here(word: &str) -> bool {
     matches!(word, "--quiet" | "--no-atomic")
 }
 
-/// Without URLs.
+/// Message of git without URLs.
 fn safe_reason(complaint: Option<String>) -> String {
     complaint.map_or_else(
         || "no answer in time".to_owned(),
@@ -505,7 +506,7 @@ fn safe_reason(complaint: Option<String>) -> String {
     )
 }
 
-/// Without users and passwords of URLs.
+/// `text` without users and passwords in URLs.
 pub fn without_credentials(text: &str) -> String {
     const MARK: &str = "://";
     let (mut cleaned, mut rest) = (String::with_capacity(text.len()), text);

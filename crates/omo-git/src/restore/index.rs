@@ -1,4 +1,4 @@
-//! The index of a work tree put back: the file as a whole, under git's own lock, or some of its paths.
+//! Restores the git index of a work tree, as a whole file or for some paths, under `index.lock`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
@@ -17,7 +17,7 @@ use crate::git_output::{parts, split_entry};
 use crate::index_lock::{IndexLock, lock_file, remove_file};
 use crate::tree_path::TreePath;
 
-/// Content of a lock of an older omo.
+/// Content of the lock file of an older omo.
 const OLDER: &[u8] = b"omo puts the index back\n";
 const NEW: &str = "index.omo";
 
@@ -44,7 +44,7 @@ pub(super) fn lock_index(tree: &GitWorktree) -> Result<IndexLock, RestoreError> 
     lock.ok_or(RestoreError::IndexLocked(path))
 }
 
-/// Puts the index back, under its lock; `None` for no index.
+/// Restores the index from a stored file; `None` removes it. The caller holds the lock.
 pub(super) fn restore_index(
     tree: &GitWorktree,
     store: &SnapshotStore,
@@ -65,7 +65,7 @@ fn replace_index(store: &SnapshotStore, content: &str, new: &Path, index: &Path)
     fs::rename(new, index)
 }
 
-/// Empty for no file.
+/// Entries of an index file, by path; none without a file.
 pub(crate) fn read_index(
     tree: &GitWorktree,
     file: Option<&Path>,
@@ -143,7 +143,7 @@ pub(crate) fn differing_paths(
         .collect()
 }
 
-/// Puts some paths back in one step: a half could not be told from what another process has staged.
+/// Restores some paths in one step: a half could not be told from edits of another process.
 pub(crate) fn restore_index_paths(
     tree: &GitWorktree,
     before: &IndexEntries,

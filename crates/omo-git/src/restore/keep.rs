@@ -1,4 +1,4 @@
-//! Files kept byte for byte as a commit below `refs/omo/keep`, without any filter.
+//! Saves files byte for byte as a commit below `refs/omo/keep`, without any filter.
 //!
 //! ```text
 //! HEAD <- files before <- files as kept   refs/omo/keep/RUN/NAME
@@ -21,10 +21,10 @@ use crate::snapshots::Snapshots;
 use crate::tree_path::TreePath;
 use crate::worktree::WorkerName;
 
-/// Start of a message of a commit whose first parent holds the files before.
+/// Subject of a commit whose first parent holds the files as they were before.
 pub(super) const KEPT_SUBJECT: &str = "Kept by omo: ";
 
-/// Start of a line with modes by path, of files that not everybody may read: git has no such mode.
+/// Start of a line with modes of files that not everybody may read: git has no such mode.
 pub(super) const MODES: &str = "Modes: ";
 
 fn private_mode(entry: &ManifestEntry) -> Option<u32> {
@@ -43,7 +43,7 @@ impl Snapshots<'_> {
         snapshotter.keep_files(name, &snapshotter.tree_paths_of(paths)?)
     }
 
-    /// Keeps staged content that is neither in the work tree nor in `HEAD`; `None` for nothing.
+    /// Saves staged content that is neither in the work tree nor in `HEAD`; `None` for nothing.
     pub fn keep_staged(
         &self,
         name: &WorkerName,

@@ -1,4 +1,4 @@
-//! Content of a work tree at one moment, and the steps to restore it: plain data.
+//! List of a work tree's files at one moment, and the steps that restore such a list: plain data.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,7 +9,7 @@ use crate::tree_path::TreePath;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) enum ManifestEntry {
-    /// With the digest of its bytes.
+    /// Regular file with its mode and the digest of its bytes.
     File {
         mode: u32,
         content: String,
@@ -17,7 +17,7 @@ pub(crate) enum ManifestEntry {
     Link {
         target: TreePath,
     },
-    /// Not to be kept, such as a FIFO.
+    /// Special file such as a FIFO, which is not kept.
     Other,
 }
 
@@ -46,29 +46,30 @@ impl SnapshotManifest {
     }
 }
 
-/// Tells own paths.
+/// Predicate for the caller's own paths.
 pub(crate) type OwnPaths<'a> = &'a dyn Fn(&TreePath) -> bool;
 
-/// Differences that are taken back.
+/// Differences that a restore undoes.
 #[derive(Clone, Copy)]
 pub(crate) enum RestoreSelection<'a> {
     All,
-    /// Up to this moment, except for paths that changed again since; own ones alone, where told.
+    /// Changes up to a later snapshot, except for paths that changed again; own ones alone, where
+    /// given.
     Until(&'a SnapshotManifest, Option<OwnPaths<'a>>),
-    /// At or below these paths.
+    /// Changes at or below these paths.
     Paths(&'a [TreePath]),
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct RestoreSteps {
-    /// They were not there before.
+    /// Paths that did not exist before.
     pub(crate) remove: BTreeSet<TreePath>,
     pub(crate) put: BTreeSet<TreePath>,
-    /// Changed again since: they stay.
+    /// Paths that changed again since, and stay.
     pub(crate) left_alone: BTreeSet<TreePath>,
-    /// Of others: they stay.
+    /// Paths of others, which stay.
     pub(crate) of_others: BTreeSet<TreePath>,
-    /// They cannot be taken back.
+    /// Paths that cannot be restored.
     pub(crate) uncovered: BTreeSet<TreePath>,
 }
 
@@ -109,7 +110,7 @@ pub(crate) fn restore_steps(
 
 enum DifferenceOwner {
     Ours,
-    /// Ours, and changed again since.
+    /// Own path that changed again since.
     ChangedAgain,
     Others,
     NotAsked,

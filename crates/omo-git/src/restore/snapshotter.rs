@@ -1,4 +1,4 @@
-//! A work tree that is kept and put back: its files as git lists them, and the order of writes.
+//! Takes and restores snapshots of a work tree, whose files git lists.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
@@ -21,9 +21,10 @@ use crate::restore::worktree_files::{TEMPORARY, WorktreeFiles};
 use crate::snapshots::Snapshots;
 use crate::tree_path::{TreePath, is_safe, relative_path, tree_path};
 
-/// A restored `.gitignore` may show new files, which need another round.
+/// Maximum rounds of a restore: a restored `.gitignore` may reveal new files.
 const ROUNDS: usize = 4;
 
+/// Work tree of a project with the store of its snapshots.
 pub(super) struct Snapshotter<'a> {
     place: &'a Snapshots<'a>,
     pub(super) tree: GitWorktree,
@@ -75,7 +76,7 @@ impl<'a> Snapshotter<'a> {
         Ok(tree_paths(&listed).collect())
     }
 
-    /// Content of the work tree without its index; and leftovers of a killed process.
+    /// List of the work tree's files without its index, and leftovers of a killed process.
     pub(super) fn scan(
         &self,
         content: impl Fn(File) -> Result<String, RestoreError>,
@@ -306,7 +307,7 @@ impl<'a> Snapshotter<'a> {
         Ok(!names.is_empty())
     }
 
-    /// Entries of the later index that are taken back, as for `git update-index --index-info`; without open conflicts.
+    /// Index entries to undo, in the form of `git update-index --index-info`, without conflicts.
     pub(super) fn staged_since(
         &self,
         before: &SnapshotManifest,

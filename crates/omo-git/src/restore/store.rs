@@ -1,4 +1,4 @@
-//! Store of snapshots in the user's state folder, one for each run: bytes of each file once, by digest, and manifests.
+//! Store of a run's snapshots in the user's state folder: contents by digest, and manifests.
 
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, Write};
@@ -12,10 +12,10 @@ use super::manifest::SnapshotManifest;
 use crate::private_folder::{OMO, PATIENCE, PrivateFolder, RESTORE, run_name, tree_name};
 
 const MAX_MANIFEST_BYTES: u64 = 512 * 1024 * 1024;
-/// From this size on a second read is avoided.
+/// Size in bytes from which a second read is avoided.
 const LARGE: u64 = 16 * 1024 * 1024;
 
-/// Snapshots of a run for one of its work trees, in which no other process keeps or restores meanwhile.
+/// Snapshots of one work tree; no other process takes or restores any of it meanwhile.
 pub(crate) struct SnapshotStore {
     private: PrivateFolder,
     new: String,
@@ -35,7 +35,7 @@ impl SnapshotStore {
         })
     }
 
-    /// Keeps the bytes of a file; returns their digest.
+    /// Stores the bytes of a file; returns their digest.
     pub(super) fn save_file(&self, mut bytes: File) -> Result<String, RestoreError> {
         let failed = RestoreError::io("keep", &self.path(&self.new));
         let size = bytes.metadata().map_err(&failed)?.len();
@@ -70,7 +70,7 @@ impl SnapshotStore {
         matches!(regular_file::open(&self.path(content)), Ok(Some(_)))
     }
 
-    /// A file without a name, gone once it is closed, to write and to read.
+    /// Handles to write and read a file without a name, which vanishes once they are closed.
     pub(super) fn nameless_file(&self) -> Result<[File; 2], RestoreError> {
         let written = self.private.folder.create_file(&self.new)?;
         let path = self.path(&self.new);
@@ -85,7 +85,7 @@ impl SnapshotStore {
         self.private.folder.path().join(content)
     }
 
-    /// Path of a private index, which is not there yet.
+    /// Free path for a private index.
     pub(crate) fn fresh_index(&self) -> Result<PathBuf, RestoreError> {
         self.private.folder.remove(&self.index)?;
         self.private
@@ -94,7 +94,7 @@ impl SnapshotStore {
         Ok(self.path(&self.index))
     }
 
-    /// Writes kept bytes, or fails where they have changed.
+    /// Writes stored bytes to `to`, or fails where they have changed.
     pub(super) fn write_file(&self, content: &str, to: &mut File) -> io::Result<()> {
         let mut kept = regular_file::open(&self.path(content))?.ok_or(io::ErrorKind::NotFound)?;
         if copy(&mut kept, Some(to))? == content {

@@ -1,4 +1,4 @@
-//! Cache of a project's files between two looks, in the user's state folder.
+//! Cache of the id, list and stamps of a project's files, kept between two looks.
 
 use std::path::{Path, PathBuf};
 
@@ -31,7 +31,7 @@ pub(super) struct CachedFiles {
     pub(super) stamps: String,
     /// Digest of the stamps of folders, where these tell every change during the look.
     pub(super) folders: Option<String>,
-    /// Files and then folders, with NUL.
+    /// Paths of files, then of folders, each with NUL behind it.
     #[serde(skip)]
     pub(super) paths: Vec<u8>,
     /// Length of the files in `paths`.
@@ -43,7 +43,7 @@ pub(super) struct CachedFiles {
 
 pub(super) struct FilesCache {
     pub(super) private: PrivateFolder,
-    /// The cache lies where others can write.
+    /// Key for the cache, which lies where others can write.
     key: SealKey,
 }
 
@@ -101,7 +101,7 @@ impl CachedFiles {
         self.is_list_unchanged() && has_stamps(&self.top(), self.file_paths(), &self.stamps)
     }
 
-    /// The list of files is the same, whatever their content.
+    /// `true` for an unchanged list of files, whatever their content.
     pub(super) fn is_list_unchanged(&self) -> bool {
         let top = self.top();
         let tree = GitWorktree::at(&top).filter(|_| self.is_repository);

@@ -1,4 +1,4 @@
-//! Content of files, read without git: no setting, filter or attribute has a say in it.
+//! Reads and hashes files without git, so that no setting, filter or attribute has a say.
 
 use std::collections::HashMap;
 use std::fs::{self, File, Metadata};
@@ -32,7 +32,7 @@ pub(super) struct FileEntry {
     pub(super) stamp: Option<FileStamp>,
     /// `None` for a missing file.
     pub(super) digest: Option<ContentDigest>,
-    /// It depends on something without a path in the work tree.
+    /// `true` for a link to something outside of the work tree.
     pub(super) leads_outside: bool,
 }
 
@@ -47,7 +47,8 @@ impl FileEntry {
     }
 }
 
-/// Reads files without a `known` stamp; `None` after the deadline, or with too much behind a link.
+/// Reads files whose stamp is not in `known`; `None` after the deadline, or with too much behind a
+/// link.
 pub(super) fn read_files<P: AsRef<[u8]> + Sync>(
     top: &Path,
     files: &[P],
@@ -69,7 +70,7 @@ pub(super) fn read_files<P: AsRef<[u8]> + Sync>(
     .all(files)
 }
 
-/// Id of the present content, regardless of times, with a `manifest`. `None` as of [`read_files`].
+/// Id of the present content, regardless of times; fills `manifest`. `None` as for [`read_files`].
 pub(super) fn exact_id<P: AsRef<[u8]> + Sync>(
     top: &Path,
     files: &[P],
@@ -118,7 +119,7 @@ struct ContentReader<'a, P> {
     top: &'a Path,
     real_top: PathBuf,
     files: &'a [P],
-    /// `None` where stamps are not wanted, or not there.
+    /// Open top for stamps; `None` where stamps are not wanted, or not supported.
     seen_from: Option<&'a TreeTop>,
     known: &'a KnownDigests<'a>,
     deadline: Instant,

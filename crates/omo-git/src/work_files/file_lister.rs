@@ -1,4 +1,4 @@
-//! git's list of the files that count.
+//! Lists the files that count as work, by `git ls-files`, or by a walk where there is no git.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -91,7 +91,7 @@ impl<'a> FileLister<'a> {
         matches!(status, 0 | 1).then_some(output)
     }
 
-    /// Without an answer of git, or with an empty one, every file counts.
+    /// Lists files with git; without an answer, or with an empty one, every file counts.
     pub(super) fn list(&self) -> Option<ListedFiles> {
         const ARGUMENTS: [&str; 7] = [
             "ls-files",

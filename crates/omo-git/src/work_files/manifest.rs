@@ -1,4 +1,4 @@
-//! Digests of all files at one moment, to tell later which of them changed.
+//! `FileManifest`: digests of all files at one moment, to find out later which of them changed.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,7 +6,7 @@ pub(super) type ContentDigest = [u8; 32];
 
 const MAX_KEPT_BYTES: usize = 16 * 1024 * 1024;
 
-/// Path, NUL and digest, for each file.
+/// Bytes with path, NUL and digest of each file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FileManifest {
     bytes: Vec<u8>,
@@ -30,7 +30,7 @@ impl FileManifest {
             .extend_from_slice(&[path, b"\0", digest].concat());
     }
 
-    /// `None` above `MAX_KEPT_BYTES`.
+    /// Bytes to store; `None` above `MAX_KEPT_BYTES`.
     pub fn bytes_to_keep(&self) -> Option<&[u8]> {
         (self.bytes.len() <= MAX_KEPT_BYTES).then_some(&*self.bytes)
     }
@@ -39,7 +39,7 @@ impl FileManifest {
         Self { bytes }
     }
 
-    /// Added, removed and changed paths; `true` for those of `earlier`.
+    /// Added, removed and changed paths; `true` for those that `earlier` contains.
     pub fn changed_since<'a>(&'a self, earlier: &'a Self) -> BTreeMap<&'a [u8], bool> {
         let (now, then): (BTreeSet<_>, BTreeSet<_>) = (
             parse(&self.bytes).collect(),

@@ -1,4 +1,4 @@
-//! Files of a project that its checks write.
+//! Finds the files of a project that its checks write, by a comparison of two manifests.
 
 use std::collections::BTreeSet;
 use std::time::Instant;
@@ -9,9 +9,9 @@ use super::{FileManifest, LONGEST_READ, WorkFiles, content, parse_known};
 /// Files with other bytes than before the checks, by path from the top of the work tree.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct WrittenFiles {
-    /// Untracked, and not there before.
+    /// Untracked files that did not exist before.
     pub new: BTreeSet<Vec<u8>>,
-    /// Untracked, and there before.
+    /// Untracked files that existed before.
     pub untracked: BTreeSet<Vec<u8>>,
     pub tracked: BTreeSet<Vec<u8>>,
 }

@@ -1,4 +1,4 @@
-//! The worktree of a group put at a commit that was made somewhere else.
+//! Checks out, in a worktree of a group, a commit that was made elsewhere.
 
 use super::rescue::open_worktree;
 use super::{WorkerName, WorktreeError, belongs_to};

@@ -1,4 +1,4 @@
-//! Leftovers of a dead run: its worktrees and branches.
+//! Finds worktrees and branches that a dead run left behind.
 
 use std::fs;
 

@@ -1,4 +1,4 @@
-//! Worktrees of a project whose folder was renamed found again, as by `git worktree repair`.
+//! Repairs worktrees of a project whose folder was renamed, as `git worktree repair` does.
 
 use std::fs;
 use std::path::Path;
@@ -7,8 +7,8 @@ use super::create::write_dot_git;
 use super::{READY, WorktreeError, file_error, git_folders, noted_place};
 use crate::repository::GitRepository;
 
-/// Updates worktrees of groups that lay below `old` and are now below the top of the repository, and the way back to
-/// the repository of those elsewhere. Others are left to their user.
+/// Updates worktrees of groups that lay below `old` and are now below the repository's top, and the
+/// way back from those elsewhere. Worktrees of others are left to their users.
 pub fn follow_renamed_folder(repository: &GitRepository, old: &Path) -> Result<(), WorktreeError> {
     for folder in git_folders(repository) {
         let noted = noted_place(&folder);

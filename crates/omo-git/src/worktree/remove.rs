@@ -1,5 +1,5 @@
-//! Removal of a group's worktree and branch, in two steps for the record: [`prepare_removal`] keeps what they alone
-//! hold, and [`carry_out_removal`] removes that and nothing else.
+//! Removes the worktree and branch of a group in two steps, for the record in between:
+//! [`prepare_removal`] keeps what they alone hold, and [`carry_out_removal`] removes just that.
 
 use std::fs;
 use std::path::Path;
@@ -16,15 +16,16 @@ use super::{
 use crate::repository::GitRepository;
 use crate::worktree::state::{HeldWork, read_state};
 
+/// Prepared removal, to be recorded before it is carried out.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct WorktreeRemoval {
     pub name: WorkerName,
-    /// Commit of its branch, which is deleted only there.
+    /// Commit of the group's branch, which is deleted only while it is there.
     pub branch_at: Option<String>,
-    /// `None` where there was nothing.
+    /// Saved work; `None` where there was nothing.
     pub kept: Option<RescuedWork>,
-    /// Only this content is removed.
+    /// Content seen; a worktree with any other is not removed.
     held: Option<HeldWork>,
 }
 

@@ -1,4 +1,4 @@
-//! Keeping all that a worktree alone holds, below `refs/omo/keep`, before it is removed.
+//! Saves what a worktree alone holds, below `refs/omo/keep`, before it is removed.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -16,19 +16,20 @@ use crate::platform::path_of;
 use crate::repository::GitRepository;
 use crate::worktree::state::{HeldWork, WorktreeState, populated_submodules};
 
+/// Work of a worktree that was saved elsewhere.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RescuedWork {
     pub reference: String,
-    /// Its tree holds the files, its parents all that the worktree alone knew. `None` where others hold that.
+    /// Commit of the files on the worktree's own commits; `None` where other references hold all.
     pub commit: Option<String>,
-    /// Ignored files, and inner repositories, in the given folder.
+    /// Ignored files and inner repositories that were copied into the given folder.
     pub copied: Vec<String>,
-    /// They could not be saved: the worktree has to stay.
+    /// Files that could not be saved: the worktree has to stay.
     pub not_copied: Vec<String>,
 }
 
-/// A worktree seen from inside, as the repository knows it. Another repository or a link there is refused.
+/// Repository as seen from the group's worktree; any other thing in its place is refused.
 pub(super) fn open_worktree(
     repository: &GitRepository,
     name: &WorkerName,

@@ -1,4 +1,4 @@
-//! All that a worktree alone holds, as git objects: bytes of files, staged content, and commits that only it names.
+//! Reads what a worktree alone holds as git objects: files, staged content, and unnamed commits.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -18,7 +18,7 @@ use crate::tree::file_mark;
 
 const MAX_DEPTH: usize = 8;
 const MAX_FILE: u64 = 16 * 1024 * 1024;
-/// They name no commit.
+/// Index files, which name no commit.
 const INDEXES: [&str; 3] = ["index", INDEX, FIRST_INDEX];
 const AS_BYTES: [&str; 4] = ["-c", "core.autocrlf=false", "-c", "core.safecrlf=false"];
 const STATUS: [&str; 6] = [
@@ -29,14 +29,14 @@ const STATUS: [&str; 6] = [
     "--no-renames",
     "--ignore-submodules=all",
 ];
-/// Of each worktree alone.
+/// Folders of references that each worktree has for itself.
 const OWN_REFERENCES: [&str; 3] = ["refs/worktree", "refs/bisect", "refs/rewritten"];
-/// git's folder of references that are no files.
+/// Folder of references that are no files (`reftable`).
 const REFTABLE: &str = "reftable";
 const INDEX: &str = "omo-index";
-/// The index as git made it, which knows the untouched files; the worktree's own one obeys its worker.
+/// Index as git made it, which knows the untouched files; a worker can change the present one.
 const FIRST_INDEX: &str = "omo-first-index";
-/// In git's folder of a worktree with a sparse checkout.
+/// File of a sparse checkout, in git's folder of a worktree.
 const SPARSE: &str = "info/sparse-checkout";
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -48,14 +48,14 @@ pub(super) struct WorktreeState {
     pub(super) nested: Vec<PathBuf>,
 }
 
-/// The part that git can keep.
+/// Content of a worktree that git can keep.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct HeldWork {
     pub(super) tree: String,
-    /// Other sides of a conflict have `.omo-stage-N` behind their names.
+    /// Tree of staged content; further sides of a conflict have `.omo-stage-N` behind their names.
     pub(super) staged: String,
     pub(super) commits: Vec<String>,
-    /// Not written down: only the process that has just looked knows them.
+    /// Fingerprint of this look, never stored: only the process that has just looked knows it.
     #[serde(skip)]
     signs: GitDirFingerprint,
 }
@@ -70,7 +70,7 @@ impl HeldWork {
     }
 }
 
-/// Of a worktree beside its files.
+/// State of git's folder of a worktree.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct GitDirFingerprint {
     index: String,
@@ -88,7 +88,7 @@ impl GitDirFingerprint {
     }
 }
 
-/// `false` where that is not clear.
+/// `true` where git's folder is surely unchanged.
 fn is_unchanged(inside: &GitRepository, signs: &GitDirFingerprint) -> Result<bool, WorktreeError> {
     let index = PrivateIndex::without_attributes(inside, inside.git_folder().join(INDEX))?;
     let has_files = index.path.is_file() && inside.top().is_dir();
@@ -108,7 +108,7 @@ fn is_unchanged(inside: &GitRepository, signs: &GitDirFingerprint) -> Result<boo
         .is_empty())
 }
 
-/// Looks without a change at a worktree, which is `inside`; `tree_of_head` is the tree of its `HEAD`.
+/// Reads the state of a worktree, which is `inside`, without a change; `tree_of_head` saves a call.
 pub(super) fn read_state(
     inside: &GitRepository,
     tree_of_head: Option<&str>,
@@ -252,7 +252,7 @@ fn is_plain(tagged: &[u8]) -> bool {
         .all(|(tag, entry)| tag == b"H " && !entry.starts_with(SUBMODULE.as_bytes()))
 }
 
-/// Before a worker begins.
+/// Copies the index before a worker begins.
 pub(super) fn remember_index(
     repository: &GitRepository,
     folder: &Path,
