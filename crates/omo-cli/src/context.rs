@@ -1,4 +1,4 @@
-//! `CommandContext`: project, runs, the selected run, and the caller of a verb.
+//! `CommandContext`: project, run store and session of a command about runs, and its caller.
 
 use std::path::{Path, PathBuf};
 

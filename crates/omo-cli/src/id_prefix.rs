@@ -1,4 +1,4 @@
-//! `match_id`: a typed id, complete or a unique prefix.
+//! `match_id`: finds a typed id, complete or a unique prefix, among the known ones.
 
 use omo_core::text::sanitize;
 

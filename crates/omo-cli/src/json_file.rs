@@ -1,4 +1,4 @@
-//! JSON files that any program may have written.
+//! Bounded reading of JSON files that any program may have written.
 
 use std::io::{ErrorKind, Read};
 use std::path::Path;
@@ -9,7 +9,7 @@ use serde_json::Value;
 
 const MAX_JSON: u64 = 4 * 1024 * 1024;
 
-/// Parses a JSON file; `None` for a missing file, an error in words.
+/// The value in a JSON file of at most 4 MiB; `None` for a missing file, an error in words.
 pub(crate) fn read_json(path: &Path) -> Option<Result<Value, String>> {
     let file = match regular_file::open(path) {
         Ok(Some(file)) => file,

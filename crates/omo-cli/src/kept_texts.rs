@@ -1,4 +1,5 @@
-//! `KeptTexts`: checks, decisions and changes of a run; those of an ended one are shown only as omo left them.
+//! `KeptTexts`: check output, decisions and diff of an ultrawork run. Texts of an ended run that
+//! were changed since its end are not shown.
 
 use std::collections::BTreeMap;
 use std::path::Path;

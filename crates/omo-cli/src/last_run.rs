@@ -1,4 +1,5 @@
-//! The last ultrawork run of a project, and its end: for scripts, since `claude -p` prints no hook output.
+//! `LastRun`: the latest ultrawork run of a project, from the session state or from the sealed
+//! record of its end.
 
 use std::path::PathBuf;
 

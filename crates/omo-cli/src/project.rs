@@ -1,4 +1,4 @@
-//! Project and session of a command.
+//! `Project`: the folder of a command, its state folder, and the session that the command is about.
 
 use std::path::PathBuf;
 use std::time::Duration;

@@ -1,4 +1,5 @@
-//! The note of an unfinished session, which a later one reads at its start; the session's own files are the truth.
+//! Note of an unfinished task list in the project's state, shown when another session starts there.
+//! The files of the list stay the truth.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,5 @@
-//! A line typed at a terminal or in a prompt, parsed as there. Tests hold every printed command of omo to this.
+//! Validation of a line as typed at a terminal or in a prompt, for tests of the commands in omo's
+//! texts.
 
 use clap::ValueEnum;
 use omo_core::check::counterfactual::ProveMode;

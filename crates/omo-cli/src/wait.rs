@@ -1,4 +1,4 @@
-//! Waits of a command, and their pauses.
+//! Longest wait of a command, and the pause between two looks.
 
 use std::time::Duration;
 

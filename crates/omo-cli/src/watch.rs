@@ -1,4 +1,4 @@
-//! Watching a run on a screen, line by line or in a page. Never changes a run.
+//! Watching of a run on a screen or line by line, until its end. Never changes the run.
 
 pub(crate) mod live_screen;
 pub(crate) mod live_watch;

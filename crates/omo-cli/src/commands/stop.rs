@@ -1,4 +1,4 @@
-//! `omo stop`: ends the hold on sessions, from any terminal.
+//! `omo stop`: turns ultrawork off in sessions of the repository, from any terminal.
 
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! `omo verify`: the checks, run now, and their worth. The code that judges a claim.
+//! `omo verify`: runs the checks with the code that judges a claim, and prints a table of results.
 
 mod last;
 mod task;

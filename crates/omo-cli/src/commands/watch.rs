@@ -1,4 +1,4 @@
-//! `omo watch`: a run, live.
+//! `omo watch`: follows a run on a screen of the terminal, or line by line.
 
 use std::time::{Duration, Instant};
 

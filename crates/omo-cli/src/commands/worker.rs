@@ -1,4 +1,4 @@
-//! `omo worker`: the other end of a launcher, on any machine with git, the client and omo.
+//! `omo worker`: does the work of a run on a machine with git, the client and omo, for a launcher.
 
 mod jobs;
 mod start;

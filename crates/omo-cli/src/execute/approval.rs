@@ -1,4 +1,4 @@
-//! Approval of a plan's commands, exactly these, with the one that prepares a fresh work tree.
+//! Approval of a plan's commands, and of the `setup` command of a fresh work tree, by their digest.
 
 use std::fmt::Write;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! Continuation of a run, with the present plan file.
+//! Continuation of an open or ended run, after its plan file is read again.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -134,6 +134,7 @@ pub(crate) fn known_run_line(state: &RunState) -> String {
     }
 }
 
+/// Takes over the run with edits of its plan, and prints the next step; of an ended run, the end.
 pub(crate) fn continue_run(
     context: &CommandContext,
     run: &Run,

@@ -1,4 +1,4 @@
-//! Preview of a plan.
+//! `--dry-run`: prints the tasks, obstacles and costs of a plan, and runs nothing.
 
 use omo_engine::execution_mode::ExecutionMode;
 use omo_engine::report::plan_overview::proof_words;

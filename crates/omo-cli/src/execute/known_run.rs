@@ -1,4 +1,4 @@
-//! `KnownRun`: existing runs of a plan, and the one to continue.
+//! `KnownRun`: the existing runs of a plan, and the choice of the one to continue.
 
 use omo_core::text::command_text::quote_argument;
 use omo_engine::RunStore;
@@ -30,6 +30,7 @@ pub(crate) struct RunQuery {
     pub shows_complete: bool,
 }
 
+/// The open run of this work tree, of any plan, else the ended runs of the plan at `path`.
 pub(crate) fn find_run(
     context: &CommandContext,
     runs: &RunStore,

@@ -1,4 +1,5 @@
-//! A line behind a slash command: split into words and parsed by clap, without a shell and its expansions.
+//! Parser of the text behind a slash command, such as `--waves docs/plan.md` behind `/omo:execute`,
+//! without a shell and its expansions.
 
 use std::path::MAIN_SEPARATOR;
 

@@ -1,4 +1,4 @@
-//! Opening of a run in any mode, with no obstacle and approved commands.
+//! Opening of a run: `prepare` looks for obstacles and asks for approval, `begin` records the run.
 
 use std::io::IsTerminal;
 

@@ -1,4 +1,4 @@
-//! The plan in a file, with the requested part.
+//! Reading of the requested plan file, or of the requested part of it, into a `Plan`.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! Refusals to execute a plan.
+//! Refusals to execute a plan: no git repository, an invalid plan, a file of another program.
 
 use std::path::Path;
 

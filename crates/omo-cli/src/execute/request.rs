@@ -1,4 +1,4 @@
-//! `ExecuteRequest`: the request, however typed.
+//! `ExecuteRequest`: a request to run a plan, from `omo run start` or from a slash command.
 
 use clap::ValueEnum;
 use omo_engine::execution_mode::ExecutionMode;

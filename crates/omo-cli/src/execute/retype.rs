@@ -1,4 +1,5 @@
-//! A request as a line: a person who approves a plan's commands types the line again with the same meaning.
+//! `ExecuteRequest::typed`: a request as a line such as `/omo:execute --waves docs/plan.md`, which
+//! a person types again to approve the commands of the plan.
 
 use std::fmt::Write;
 

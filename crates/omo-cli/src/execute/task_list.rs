@@ -1,4 +1,4 @@
-//! A task list as a run, opened or continued.
+//! Execution of a task list: opens its run, continues it, or shows its end.
 
 use std::path::{Path, PathBuf};
 

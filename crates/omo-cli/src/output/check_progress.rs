@@ -1,4 +1,4 @@
-//! One line for the running check, on a terminal.
+//! `TaskCheckProgress`: the running check of a task as one line on a terminal.
 
 use omo_core::text::command_text::typed_form;
 use omo_engine::work::CommandWatcher;

@@ -1,4 +1,4 @@
-//! One line for each running check, on a terminal.
+//! `ProgressLine`: a running check and its elapsed time as one line on a terminal.
 
 use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};

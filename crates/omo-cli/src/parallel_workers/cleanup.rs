@@ -1,4 +1,4 @@
-//! The end of a parallel run: its supervisor exits, and worktrees are removed.
+//! Clean-up after a parallel run: waits for the end of its supervisor, and removes worktrees.
 
 use std::time::{Duration, Instant};
 

@@ -1,4 +1,4 @@
-//! The supervisor of a run: this program, in a session of its own, while there is work that needs no person.
+//! Supervisor of a run: a detached `omo agent supervise`, at work until the run needs a person.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -15,6 +15,7 @@ use crate::error::CommandError;
 
 const LOG: &str = "supervisor.log";
 
+/// Starts the supervisor unless it runs; refuses without consent to costs, or without a client.
 pub(crate) fn ensure_supervisor(context: &CommandContext, run: &Run) -> Result<(), CommandError> {
     if run.is_supervised()? {
         return Ok(());

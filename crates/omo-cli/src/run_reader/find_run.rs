@@ -1,4 +1,4 @@
-//! The run to watch: the named one, this session's, one at work, or the last.
+//! Search for the run to watch: the named one, this session's, one at work, or the last.
 
 use omo_core::session::id::SessionId;
 use omo_engine::Run;

@@ -1,4 +1,4 @@
-//! Lane of the session on the timeline: its turns, and idle time between them.
+//! Session lane of the timeline: turns of the session, and idle time between turns.
 
 use omo_core::log_entry::LogEntry;
 use omo_core::session::Session;

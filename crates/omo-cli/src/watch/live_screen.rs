@@ -1,4 +1,4 @@
-//! The alternate screen of a terminal, as of a pager: the earlier content returns afterwards, however this ends.
+//! `LiveScreen`: the alternate screen of a terminal. The earlier content returns, however omo ends.
 
 use std::collections::VecDeque;
 use std::fmt::Write as _;

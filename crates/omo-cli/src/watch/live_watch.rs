@@ -1,4 +1,4 @@
-//! A run on a screen: keys, and reasons to leave.
+//! `watch_live`: draws a run on the screen, and handles keys until the run ends or its user leaves.
 
 use std::time::{Duration, Instant};
 

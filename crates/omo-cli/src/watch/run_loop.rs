@@ -1,4 +1,4 @@
-//! `show_until_end`: the loop behind everything that watches a run.
+//! `show_until_end`: the loop behind each display of a running run.
 
 use std::time::{Duration, Instant};
 

@@ -1,4 +1,4 @@
-//! `omo run logs`: output of a launcher's worker, from the other end.
+//! `omo run logs`: prints the output of a worker that a launcher started somewhere else.
 
 use clap::Args;
 use omo_core::text::sanitize;

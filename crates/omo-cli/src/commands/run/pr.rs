@@ -78,7 +78,7 @@ pub(crate) fn run(env: &ProcessEnv, options: &PrOptions) -> Result<(), CommandEr
     )?)
 }
 
-/// The order of a pull request for a run that is to be opened.
+/// Remote, address and program of a pull request that is opened at the end of a run.
 pub(crate) fn order(
     context: &CommandContext,
     remote: &str,

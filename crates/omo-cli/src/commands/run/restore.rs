@@ -1,4 +1,4 @@
-//! `omo run restore`: writes kept work of a run into the work tree.
+//! `omo run restore`: writes kept work of a run, such as that of a failed step, into the work tree.
 
 use clap::Args;
 use omo_core::text::{list_some, pluralize, sanitize};

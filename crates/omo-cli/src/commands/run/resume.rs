@@ -1,4 +1,4 @@
-//! `omo run resume`: takes over a run, with the present plan file.
+//! `omo run resume`: takes over a run, and reads its plan file again.
 
 use clap::Args;
 use omo_state::env::ProcessEnv;

@@ -1,4 +1,4 @@
-//! `omo run retry`: repeats a failed task for a person.
+//! `omo run retry`: reopens a failed or passed task at a person's request.
 
 use std::io::Write;
 
@@ -45,7 +45,7 @@ pub(crate) fn run(env: &ProcessEnv, options: &RetryOptions) -> Result<(), Comman
     )?)
 }
 
-/// The way on for a person at a terminal, or for a model.
+/// Line on what to do next, for a person at a terminal, or for a model.
 pub(super) fn next_line(context: &CommandContext, state: &RunState) -> String {
     if context.is_person() {
         format!("Next: {}", next_at_terminal(state))
@@ -54,7 +54,7 @@ pub(super) fn next_line(context: &CommandContext, state: &RunState) -> String {
     }
 }
 
-/// The reopened work; for a review, the judgement alone.
+/// Line on the reopened tasks; for a review, on the judgement alone.
 pub(crate) fn reopened_line(state: &RunState, id: &str) -> String {
     let is_review = state.plan.task(id).is_some_and(Task::is_verification);
     let again = if is_review {

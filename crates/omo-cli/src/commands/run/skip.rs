@@ -1,4 +1,4 @@
-//! `omo run skip`: leaves a task out for a person.
+//! `omo run skip`: leaves out a failed task at a person's request.
 
 use std::io::Write;
 

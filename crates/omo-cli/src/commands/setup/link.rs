@@ -1,4 +1,4 @@
-//! `omo` in a terminal: a link in `~/.local/bin` to a path that survives updates.
+//! Link in `~/.local/bin`, by which a terminal finds `omo`, to a path that survives updates.
 
 use std::fs;
 use std::io;

@@ -1,4 +1,5 @@
-//! The user's `statusLine` that names an omo which is gone: the only setting that omo removes.
+//! Setup of the user's `statusLine`: the offer to show runs in it, and the removal of an entry
+//! whose `omo` is missing.
 
 use std::fs;
 use std::path::{Path, PathBuf};

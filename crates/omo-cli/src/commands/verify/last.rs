@@ -1,4 +1,4 @@
-//! `omo verify --last`: the end of the last run, for scripts.
+//! `omo verify --last`: prints how the last run ended, and runs nothing.
 
 use std::io::Write;
 

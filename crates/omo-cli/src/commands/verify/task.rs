@@ -1,4 +1,4 @@
-//! `omo verify --task`: the checks of a task of a run, now.
+//! `omo verify --task`: runs the checks of one task of a plan run, and prints the results.
 
 use std::io::Write;
 

@@ -1,4 +1,4 @@
-//! No single keys here: a watched run is told line by line (docs/adr/0036).
+//! Terminal on Windows, without single-key input: a watched run is printed by line (docs/adr/0036).
 
 use std::io;
 use std::time::Duration;
