@@ -17,16 +17,16 @@ const MAX_WORKERS: usize = 16;
 pub enum ParallelAction<'a> {
     Start(Vec<&'a TaskGroup>),
     Wait(Vec<&'a str>),
-    /// Retry a refused commit of this task of a session, which its user has seen to.
+    /// Retry a refused commit of this task of a session, since the user has answered so.
     CommitAgain(&'a TaskGroup, &'a Task),
     Merge(&'a TaskGroup),
     Ask(&'a QuestionState),
     Open(QuestionKind),
-    /// Run the checks of the whole before this wave begins: all that can be merged is.
+    /// Run the checks of the whole before this wave begins, with everything merged that can be.
     CheckWave(usize),
     FinalChecks,
     Land,
-    /// Remove the work trees of these, and keep work that is in no branch of the user.
+    /// Remove these sessions' work trees, and keep work that is in no branch of the user.
     Clean(Vec<&'a str>),
     End(RunResult),
 }

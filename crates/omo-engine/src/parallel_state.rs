@@ -1,4 +1,4 @@
-//! `ParallelState`: the state of clients in worktrees of their own.
+//! `ParallelState`: the part of a run's state about parallel workers: branches, merges, costs.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -28,7 +28,7 @@ pub struct ParallelState {
     #[serde(default)]
     pub landing_question: Option<QuestionKind>,
     pub landed: Option<(String, String)>,
-    /// Number of unsigned commits in between, though its user's are to be signed.
+    /// Number of unsigned commits in the landed result, where the user's settings ask to sign.
     #[serde(default)]
     pub unsigned: usize,
     #[serde(default)]
@@ -72,6 +72,7 @@ pub struct WaveCheck {
     pub groups: Vec<String>,
 }
 
+/// State of one worker: its work tree, branch, client or job, and costs.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GroupState {
     pub status: GroupStatus,
@@ -151,7 +152,7 @@ pub enum GroupStatus {
 }
 
 impl GroupStatus {
-    /// No client is at work any more.
+    /// `true` once no client works for the group any more.
     pub fn is_ended(self) -> bool {
         !matches!(self, Self::Ready | Self::Running)
     }

@@ -1,4 +1,4 @@
-//! The preflight of a repository before sessions start: from facts to findings, in the order of the best fix.
+//! Preflight before sessions start: repository facts → findings, in the order of the best fix.
 
 mod protected_paths;
 
@@ -30,7 +30,7 @@ pub struct PreflightFacts {
     pub branch_in_way: Option<String>,
     /// Files that differ from the checked-out commit, untracked ones included, from the top.
     pub dirty: Vec<String>,
-    /// From the top; `None` outside of it. Its text is in the ledger, so that it need not be committed.
+    /// Plan's path from the top, if inside. It may be uncommitted, since the ledger has its text.
     pub plan_file: Option<String>,
     pub submodules: Vec<String>,
     /// Files, from the top, with a filter that the repository's own settings name.
@@ -51,7 +51,7 @@ pub enum PreflightHead {
     Branch,
     Detached,
     Unborn,
-    /// None: `git` takes the repository for one without a work tree. Some have it so to keep a branch as it is.
+    /// No branch: `git` takes the repository for one without a work tree.
     Bare,
 }
 
@@ -153,7 +153,7 @@ pub fn check_repository(plan: &Plan, facts: &PreflightFacts) -> Vec<PreflightFin
         .collect()
 }
 
-/// Changes outside of the repository, in every mode: none could be taken back, and no commit holds them.
+/// Finding about paths outside of the repository: no change there could be taken back or committed.
 pub fn check_outside(paths: &[String]) -> Option<PreflightFinding> {
     let text = format!(
         "the plan changes what lies outside of the repository: {}",
@@ -168,7 +168,7 @@ pub fn check_outside(paths: &[String]) -> Option<PreflightFinding> {
     ))
 }
 
-/// Sessions may be started, once omo has made its fixes.
+/// `true` if sessions may start, once omo has made the fixes that it can make itself.
 pub fn can_start(findings: &[PreflightFinding]) -> bool {
     findings
         .iter()

@@ -1,5 +1,5 @@
-//! The writer of the files that a dialect names, whole, and never over the text of another program. The last text is
-//! remembered before it is written: a file with any other text than that or the new one was edited, and is kept.
+//! Writer of the files that a plan's dialect names, such as a progress file. A text that omo did
+//! not write last is another program's, and is kept beside the file.
 
 pub(crate) mod stats;
 mod task_list;
@@ -22,7 +22,7 @@ use crate::report::dev_workflow::{CHECKPOINT_PATH, REPORT_PATH};
 use crate::report::ultraplan;
 use crate::state::{RunPhase, RunState};
 
-/// The file that remembers written texts, beside the runs: each work tree has files of its own.
+/// Path of the file that remembers written texts: beside the runs, one for each work tree.
 pub fn memory_path(runs: &Path, root: &Path) -> PathBuf {
     const DIGITS: usize = 16;
     let digest = sha256_hex(root.as_os_str().as_encoded_bytes());
@@ -50,6 +50,7 @@ pub struct ProjectionMemory {
     files: BTreeMap<String, Vec<String>>,
 }
 
+/// A file that another program has edited, and the name under which its text is kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileDrift {
     pub file: String,
@@ -166,7 +167,7 @@ impl<'a> Projection<'a> {
         Ok(last.is_empty() || last == self.run)
     }
 
-    /// Writes files that differ: the progress, the report, last an unneeded checkpoint. Texts of a later state stay.
+    /// Writes files that differ from `state`, unless a later state wrote them; returns edited ones.
     pub fn write(&self, state: &RunState) -> Result<Vec<FileDrift>, ProjectionError> {
         let memory = self.read_memory()?;
         if memory.last.0 == self.run && memory.last.1 >= state.seq {

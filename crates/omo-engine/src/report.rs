@@ -1,4 +1,4 @@
-//! Words about a run, and the files of it that other programs read.
+//! Texts about a run for people: briefs of workers, screens, reports, and their shared parts.
 
 pub mod dev_workflow;
 pub mod findings;

@@ -1,4 +1,4 @@
-//! Cleanup of a session's branches on a remote repository, once its command has ended.
+//! Cleanup of a session's branches on a remote repository, once its worker there has ended.
 
 use std::sync::OnceLock;
 
@@ -16,10 +16,10 @@ use crate::parallel_state::ParallelState;
 use crate::work::Engine;
 
 const MAX_LAUNCHES: u32 = 10_000;
-/// Reason why a remote is silent, once found: each further question would be silent as long, with the user waiting.
+/// Reason why the remote does not answer, once known: no further call waits for its timeout.
 pub(super) type Silence = OnceLock<String>;
 
-/// Fetches, keeps and deletes the branches of an ended or lost session; a failed deletion is told.
+/// Fetches, keeps and deletes the branches of an ended or lost session; returns failures as text.
 pub(super) fn clear_remote(
     engine: &Engine,
     repository: &GitRepository,
@@ -59,7 +59,7 @@ pub(super) fn clear_remote(
     Ok((!faults.is_empty()).then(|| faults.join("; ")))
 }
 
-/// A launch that a supervisor has fetched before, with the reference that keeps it.
+/// Commit of a launch that a supervisor fetched before, with the name of the kept reference.
 pub(super) fn find_kept_launch(
     run: &Run,
     repository: &GitRepository,

@@ -37,6 +37,7 @@ const MAX_NAMED_FILES: usize = 8;
 const SUBMISSIONS_AT_ONCE: usize = 16;
 
 impl ParallelDriver<'_> {
+    /// Starts sessions, failed ones with the newest result merged; none during a usage limit.
     pub(super) fn start_workers(
         &mut self,
         state: &RunState,

@@ -1,4 +1,5 @@
-//! Workers elsewhere: branches and briefs go to the remote in one request, and a launcher starts each worker there.
+//! Start of workers elsewhere: one push brings their branches and briefs to the remote repository,
+//! and a launcher starts each worker there.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -101,7 +102,7 @@ impl ParallelDriver<'_> {
         Ok(true)
     }
 
-    /// Takes in finished starts, and begins others. After a refusal, the rest waits as long.
+    /// Handles finished starts and begins others; after a refusal, the other workers wait as well.
     pub(super) fn take_in_starts(&mut self) -> Result<(), DriveError> {
         while let Some((job, started)) = self.starts.next_ended() {
             let Err(refusal) = started else {

@@ -1,4 +1,4 @@
-//! Ticks for passed tasks as a commit of omo's own once all is merged, so that the user's branch has it.
+//! The commit that ticks passed tasks in the plan's file, made by omo once all work is merged.
 
 use omo_git::integrate::{
     CommitDraft, committed_file, keep_commit, tree_with_file, uncommitted_paths,
@@ -13,7 +13,7 @@ use crate::work::{path_in_repository, tick_merged};
 const INDEX_FILE: &str = "ticks.index";
 
 impl ParallelDriver<'_> {
-    /// The result of the run with ticks; an untracked or edited plan file is ticked in the user's work tree afterwards.
+    /// The run's result with ticks; an untracked or edited plan file is ticked in place afterwards.
     pub(super) fn ticked_tip(
         &self,
         state: &RunState,

@@ -1,4 +1,4 @@
-//! Commits made for the user: merges, and the ticks in the plan's file. Their hooks are asked first.
+//! Commits made for the user, of merges and of ticks in the plan's file, unless a hook refuses.
 
 use std::time::Duration;
 
@@ -19,6 +19,7 @@ impl ParallelDriver<'_> {
         }
     }
 
+    /// The new commit of `draft`; the inner error is the reason of a hook, or a missing signature.
     pub(super) fn commit_for_user(
         &self,
         policy: &ClientPolicy,

@@ -1,4 +1,4 @@
-//! Output of a group's worker, as its scheduler has it.
+//! Output of a worker on another machine, read by the `logs` command of its launcher.
 
 use omo_core::text::sanitize;
 use omo_git::repository::GitRepository;

@@ -178,7 +178,7 @@ fn one_line(text: &str) -> String {
     sanitize(text, 300).replace("<!--", "<! --")
 }
 
-/// A section ends before the next heading of its level, or of the first one; `None` where the plan has none.
+/// Byte range of a plan's section: to the next heading of its level, or of the first level.
 pub(crate) fn find_section(file: &[u8], plan: &str) -> Option<Range<usize>> {
     let wanted = plan_line(plan);
     let mut begins: Option<usize> = None;

@@ -1,4 +1,4 @@
-//! The files of a task list, made from their present text: values that no rule of a run sets are kept.
+//! JSON files of a task list, updated from a run's state; values that a run does not set stay.
 
 use omo_core::check::printed_output::QUOTED_LINES;
 use omo_core::check::task_check::TaskCheckOutcome;

@@ -15,7 +15,7 @@ use crate::state::{RunPhase, RunState, TaskState};
 const ERROR_CHARS: usize = 1_000;
 
 const FILE_PREFIX: &str = ".ultraexecute-progress-";
-/// The line that hides all of them from `git status`, with the copies of those that were edited by hand.
+/// Pattern that hides progress files, and kept copies of edited ones, from `git status`.
 pub(crate) const IGNORE_PATTERN: &str = "*.ultraexecute-progress-*";
 
 /// Path of a plan's progress file, beside the plan; a session that runs by itself has one of its own.
@@ -36,7 +36,7 @@ pub(crate) fn progress_path(state: &RunState) -> String {
     progress_file_path(&state.plan.source.path, scope_of(state).selection)
 }
 
-/// `true` for such a file of any run: no step has changed it.
+/// `true` for the progress file of any run: omo writes it, so that it is no step's change.
 pub(crate) fn is_progress_file(path: &str) -> bool {
     file_name(path).starts_with(FILE_PREFIX)
 }

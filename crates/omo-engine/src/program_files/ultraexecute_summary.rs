@@ -56,7 +56,7 @@ pub(crate) fn run_summary(state: &RunState, asked: RunScope) -> UltraexecuteSumm
     }
 }
 
-/// The block as JSON, found by its one key `ultraexecute_summary`.
+/// JSON object whose one key is `ultraexecute_summary`.
 pub fn summary_block(state: &RunState, asked: RunScope) -> String {
     serde_json::to_string_pretty(&Block {
         ultraexecute_summary: run_summary(state, asked),
@@ -80,7 +80,7 @@ struct Stats<'a> {
     failed_at_step: Option<u64>,
 }
 
-/// The line of a run in `STATS_FILE`, with its end.
+/// The line of a run in `STATS_FILE`, with its line end.
 pub fn stats_line(state: &RunState, asked: RunScope, now: Timestamp) -> String {
     let summary = run_summary(state, asked);
     let line = Stats {

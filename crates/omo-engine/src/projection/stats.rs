@@ -1,4 +1,4 @@
-//! One line of statistics for each ended run, in the plugin's folder of data.
+//! Statistics of ended runs, one line each, in a file of the plugin's data folder.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use crate::program_files::ultraexecute_summary::STATS_FILE;
 /// Bytes at which the file is moved aside, and another one begun.
 const ROTATE_AT: u64 = 16 * 1024 * 1024;
 
-/// A failure is ignored: statistics hold up no run.
+/// Appends to `STATS_FILE` in `folder`. A failure is ignored: statistics hold up no run.
 pub(crate) fn append_stats(folder: &Path, line: &str) {
     // A single write: several runs may end at the same time.
     if let Ok(Some(folder)) = GuardedFolder::open_below(folder, &[]) {

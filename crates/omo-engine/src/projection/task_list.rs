@@ -43,7 +43,7 @@ impl OutputFolder for SessionFolders {
     }
 }
 
-/// `false` where the session's folder was removed: the files stay away, and the ledger has everything.
+/// Writes `session.json` and each task's file; `false` where the session's folder was removed.
 pub(super) fn write(
     state: &RunState,
     run: &str,

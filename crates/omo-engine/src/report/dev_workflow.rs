@@ -1,4 +1,5 @@
-//! The checkpoint and the execution report of a dev-workflow plan, never read back as truth.
+//! Rows and words that the checkpoint and the execution report of a dev-workflow plan share. omo
+//! writes both files, and never reads them back as truth.
 
 use crate::state::{RunState, TaskStanding, TaskState, TaskStatus};
 

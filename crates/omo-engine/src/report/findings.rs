@@ -1,4 +1,4 @@
-//! Findings beside the standing of tasks: gaps of checks, unnamed changes, unfinished work, lasting differences.
+//! Findings beside the status of tasks, one line each: weak checks, unlisted changes, notes.
 
 use omo_core::text::command_text::quote_argument;
 use omo_core::text::{list_some, sanitize};
@@ -80,7 +80,7 @@ pub fn finding_lines<'a>(
     lines
 }
 
-/// The commits that a branch of the user's lacks, each with the commands that bring it in.
+/// Lines about commits that a branch of the user lacks, each with commands that merge it.
 pub fn missing_commit_lines(state: &RunState) -> Vec<String> {
     state
         .missing_commits

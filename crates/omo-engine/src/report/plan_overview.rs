@@ -1,4 +1,4 @@
-//! The overview of a plan for the person who approves it: tasks in order, those that cannot begin, and the cost.
+//! Overview of a plan for the person who approves it: tasks in order, tasks unable to begin, cost.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -261,7 +261,7 @@ fn is_reviewed(plan: &Plan, task: &Task) -> bool {
     reviews.any(|review| review.deps.contains(&task.id))
 }
 
-/// The commands that the plan names as checks and that are not run, each with its reason; empty without any.
+/// Commands that the plan names as checks and that omo does not run, each with the reason.
 pub fn refused_lines(plan: &Plan) -> Vec<String> {
     let heading =
         "Not run as checks; a check ends by itself, and its status says something:".to_owned();

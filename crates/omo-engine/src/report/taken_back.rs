@@ -1,4 +1,5 @@
-//! Words about changes that were taken back after a step: remaining ones, and the command that restores the others.
+//! Texts about changes that were taken back after a step: remaining ones, and how to restore
+//! others.
 
 use omo_core::text::{list_some, sanitize};
 use omo_git::kept_work::split_reference;
@@ -15,7 +16,7 @@ pub fn restore_command(reference: &str) -> Option<String> {
     ))
 }
 
-/// The words for a reference that keeps changes of the user which a commit has displaced.
+/// The line about changes of the user that a commit displaced; `reference` keeps them.
 pub fn displaced_line(reference: &str) -> String {
     let command = restore_command(reference)
         .unwrap_or_else(|| format!("git show {}", sanitize(reference, 200)));

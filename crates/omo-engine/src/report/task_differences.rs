@@ -13,7 +13,7 @@ use crate::event::{AttemptEnd, EventKind, RunEvent};
 use crate::state::RunState;
 use crate::work::tree_from_text;
 
-/// By the task's id: of the commit of the last ended attempt, else between the work trees at its start and its checks.
+/// Differences by task id: of the last commit, or else between the start and the checked tree.
 pub fn task_differences(
     run_id: &str,
     repository: &GitRepository,

@@ -1,6 +1,6 @@
-//! Texts about a task list's run: the screens, and the briefs of workers and of the verifier, as Markdown for a
-//! terminal. Text of a task is data: it is neutralised, cut, and never ends the cell or the line that it stands in. A
-//! result that no command decided is never shown as checked.
+//! Texts about a task list's run as Markdown for a terminal: screens, and briefs of workers and
+//! verifier. Text of a task is data: it is made harmless and cut, and never ends its cell or line.
+//! A result that no command decided is never shown as checked.
 
 pub mod brief;
 mod evidence;
@@ -16,7 +16,7 @@ use crate::state::RunState;
 pub use final_report::{final_report, final_report_block};
 pub use progress::progress_screen;
 
-/// Maximum bytes of a screen: the block that it is shown in has at most 2 KiB, and words of its own.
+/// Maximum bytes of a screen, which is shown in a block of 2 KiB with other words.
 pub const SCREEN_BYTES: usize = 1_900;
 pub const BRIEF_BYTES: usize = 8_192;
 

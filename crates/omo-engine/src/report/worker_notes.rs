@@ -9,6 +9,7 @@ use crate::state::RunState;
 
 const BRIEF_CHARS: usize = 4_000;
 
+/// Section of a brief with the notes of tasks other than `own`, newest first; empty without any.
 pub(crate) fn worker_notes(state: &RunState, own: &str) -> String {
     let others: Vec<&TaskNote> = state
         .notes

@@ -1,4 +1,4 @@
-//! The brief of a worker of a task list.
+//! Brief of a task list's worker, as Markdown: task, criteria, notes of others, the last attempt.
 
 use std::fmt::Write;
 
@@ -167,7 +167,7 @@ fn failure_reasons(task_state: &TaskState) -> Vec<&str> {
     why.into_iter().chain(end).collect()
 }
 
-/// A part under its heading, in at most `most` bytes: whole lines, with a remark where some are left out.
+/// Appends whole `lines` under `heading`, at most `most` bytes; `rest` tells of left-out ones.
 pub(super) fn push_section(
     text: &mut String,
     heading: &str,

@@ -1,4 +1,4 @@
-//! Evidence of tasks: commands that omo ran, and apart from them the verifier's judgements.
+//! Evidence in the final report: commands that omo ran, and apart from them what was judged.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -179,7 +179,7 @@ pub(super) fn tasks_done_before(state: &RunState) -> Vec<&str> {
     tasks.map(|task: &Task| task.id.as_str()).collect()
 }
 
-/// The last verdict, where it is on the present work: the verification ended with it, and was not done again since.
+/// The last verdict, if it is about the present work: the verification ended with it.
 pub(super) fn current_verdict(state: &RunState) -> Option<&PlanVerdict> {
     let verification = state
         .plan

@@ -1,4 +1,4 @@
-//! The words and the measures that all screens of a session share.
+//! Names, counts and bounds that all screens of a task list share.
 
 use std::fmt::Write;
 
@@ -38,7 +38,7 @@ pub(super) fn rounds_text(state: &RunState) -> String {
     format!("{}/{}", state.round, state.plan.policy.max_rounds)
 }
 
-/// Lines of `**Name:** value` that stay lines of their own when they are rendered.
+/// Lines of `**Name:** value`, each still a line of its own when rendered.
 pub(super) fn field_lines(fields: &[(&str, String)]) -> String {
     let lines: Vec<String> = fields
         .iter()
@@ -71,7 +71,7 @@ pub(super) fn model_of<'a>(state: &'a RunState, task: &'a Task) -> &'a str {
     choose_model(&state.plan, task, attempt).unwrap_or("own")
 }
 
-/// The word for the standing of a task. A task that only its worker reports as done is `claimed`.
+/// The word for a task's status; `claimed` if only its worker reports it as done.
 pub(super) fn status_word(state: &RunState, task: &Task, standing: Standing) -> &'static str {
     match standing {
         Standing::Passed => "resolved",
@@ -100,7 +100,7 @@ pub(super) fn bullet_list(points: &[String], most: usize) -> String {
     text
 }
 
-/// With as many table rows as `bytes` allow; where even none fit, the first lines.
+/// The text of `render` with as many table rows as fit into `bytes`; else its first lines.
 pub(super) fn fit_rows(bytes: usize, render: impl Fn(usize) -> String) -> String {
     let mut rows = (1..=ROWS).rev();
     let fits = rows.find_map(|rows| Some(render(rows)).filter(|text| text.len() <= bytes));

@@ -1,4 +1,4 @@
-//! The screen between two waves.
+//! Screen with the progress of a task list's run, shown between two waves.
 
 use std::fmt::Write;
 

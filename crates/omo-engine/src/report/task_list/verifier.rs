@@ -1,4 +1,4 @@
-//! The brief of the verifier of a task list: the end of every task, and its cited evidence.
+//! Brief of a task list's verifier: the end of every task, and the evidence that it cites.
 
 use std::fmt::Write;
 

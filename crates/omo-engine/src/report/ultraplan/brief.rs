@@ -1,4 +1,4 @@
-//! The brief of a worker of a step.
+//! Brief of a worker for one step of an ultraplan, as Markdown: text, files, checks, earlier work.
 
 use std::fmt::Write;
 

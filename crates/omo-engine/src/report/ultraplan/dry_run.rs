@@ -1,4 +1,4 @@
-//! `## Dry Run Report`: the effects of a plan, and its faults, before anything of it runs.
+//! `## Dry Run Report`: the steps and faults of a plan, shown in place of a run.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;

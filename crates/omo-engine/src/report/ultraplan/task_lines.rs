@@ -1,4 +1,4 @@
-//! Lines about a step while it is worked on, one for each event.
+//! One line of output for each event of a step, such as `Step 2: PASS (committed: 1a2b3c4)`.
 
 use omo_core::check::task_check::{TaskCheck, TaskCheckOutcome};
 use omo_core::text::command_text::typed_form;

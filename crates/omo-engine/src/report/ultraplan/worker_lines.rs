@@ -1,4 +1,4 @@
-//! Lines about parallel workers while they work, one for each event.
+//! One line of output for each event of parallel workers, such as `Worktree created: …`.
 
 use omo_core::check::task_check::TaskCheckOutcome;
 use omo_core::text::{pluralize, sanitize};

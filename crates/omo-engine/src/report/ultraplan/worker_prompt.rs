@@ -1,4 +1,4 @@
-//! The prompt of a session without a terminal: the loop and its rules. The steps come from omo, one by one.
+//! First prompt of a worker without a terminal: how it gets its steps one by one, and its rules.
 
 use omo_core::text::inline_code;
 
