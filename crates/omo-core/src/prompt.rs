@@ -1,4 +1,5 @@
-//! Effects of a prompt: a run starts or ends, omo answers, or nothing happens.
+//! The way from a prompt to its effect: `read_intent` finds the request, and `decide` has a run start
+//! or end, omo answer, or nothing happen.
 
 pub mod check_request;
 pub mod question;
@@ -76,8 +77,8 @@ pub enum StatuslineRequest {
 }
 
 impl PromptIntent<'_> {
-    /// `true` for a change of a claim's judges, an approval, or the start of a run. A mere display,
-    /// or the release of the session, counts from everyone.
+    /// `true` for a change of a claim's judges, an approval, or the start of a run. Requests to
+    /// show something or to end the run count from everyone.
     pub fn needs_a_person(&self) -> bool {
         match self {
             Self::Check(
@@ -108,7 +109,7 @@ impl PromptIntent<'_> {
         )
     }
 
-    /// The client put the answered prompt back into its input line.
+    /// Refuses a task behind an answered prompt that the client put back into its input line.
     fn not_behind_another(self, event: &PromptEvent<'_>, keywords: &Keywords) -> Self {
         match self {
             Self::Activate { .. } if behind_answered_prompt(event.prompt, keywords).is_some() => {
@@ -120,7 +121,7 @@ impl PromptIntent<'_> {
         }
     }
 
-    /// The part that counts from the model.
+    /// The intent as far as it counts from the model.
     #[must_use]
     pub fn limited_to_model(self, route: ModelRoute) -> Self {
         match self {
@@ -134,7 +135,7 @@ impl PromptIntent<'_> {
         }
     }
 
-    /// The part that counts from the client itself: the ways out, and mere displays.
+    /// The intent as far as it counts from the client itself: the end of a run, and mere displays.
     #[must_use]
     fn limited_to_client(self) -> Self {
         match self {
@@ -210,7 +211,7 @@ pub enum TaskRequest {
     New,
 }
 
-/// The request of a prompt; `options` are the user's settings for such a task.
+/// The request in a prompt; `options` are the user's default settings for a task.
 pub fn read_intent<'a>(
     event: &PromptEvent<'a>,
     keywords: &Keywords,
@@ -430,7 +431,7 @@ pub struct PromptFacts<'a> {
 pub enum PromptDecision {
     /// No effect, no write.
     Silent,
-    /// No words; the run records the hook.
+    /// No answer; the session's entry records that the hook ran.
     NoteHook,
     /// The turn ends by itself, as its user is told: it shows the checks, or answers a question.
     FreeTurn {

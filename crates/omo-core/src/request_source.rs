@@ -1,8 +1,8 @@
-//! The source of a request to start a run or to change its judges or bounds: a person, or the
+//! The source of a request to start a run or to change its checks or bounds: a person, or the
 //! model.
 //!
 //! Prompts of a model are those that it scheduled, and those of clients that its shell started.
-//! Requests that free a session count from every source.
+//! Requests that end a run count from every source.
 
 use serde::{Deserialize, Serialize};
 
@@ -18,7 +18,7 @@ pub struct ClientProcess {
 pub struct RequestFacts {
     /// The model scheduled a prompt with these words, or one was started at this moment.
     pub is_scheduled: bool,
-    /// A session of this project stands above the process: its shell started it.
+    /// A client of a session of this project is an ancestor of the process: its shell started it.
     pub is_below_session: bool,
     pub is_served_elsewhere: bool,
 }
@@ -29,8 +29,8 @@ pub enum PromptOrigin {
     /// A person, or a program of theirs: `user`, `sdk`, or a client that names none.
     #[default]
     Person,
-    /// `system`, `loop_wakeup`, `schedule_wakeup`, `poll_event` or an unknown source. It starts
-    /// nothing; a whole prompt that frees the session or shows something counts.
+    /// `system`, `loop_wakeup`, `schedule_wakeup`, `poll_event` or an unknown source: starts
+    /// nothing, but as a whole prompt may end a run or show something.
     Client,
     /// A subagent, or a worker of omo: nothing that it says counts.
     Agent,
@@ -47,7 +47,7 @@ impl PromptOrigin {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RequestSource {
-    /// No session of this project stands above the client or terminal.
+    /// No client of a session of this project is an ancestor of the client or terminal.
     Person,
     Model(ModelRoute),
 }

@@ -1,4 +1,4 @@
-//! The review: the verdict of the agent `omo:oracle`, and its worth.
+//! The review of a claim: the verdict of the agent `omo:oracle`, and the rules by which it counts.
 //!
 //! Only the end of that agent's report is read. A verdict holds for the work tree that it was asked
 //! for. An agreement counts only from an agent that had omo's own prompt, once, in the project, and
@@ -62,7 +62,7 @@ pub struct RejectedTree {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ReviewerFacts {
     pub in_project: bool,
-    /// In their order; empty without a transcript.
+    /// Prompts that the agent had, in order; empty without a transcript.
     pub prompts: Vec<String>,
     pub began: Option<Timestamp>,
     pub call: Option<AgentCall>,
@@ -183,7 +183,7 @@ pub enum AgreementRefusal {
     TooEarly,
     /// An option that changes the work or its place, such as `model`.
     Option(String),
-    /// Started by another than the session itself.
+    /// Agent that was started by something other than the session itself.
     ByAnother,
     /// First line of the material that was not read.
     Unread(usize),
@@ -229,7 +229,8 @@ const CALL_OPTIONS: [&str; 4] = [
     "run_in_background",
 ];
 
-/// `prompt` and `material` are omo's, `asked` is the time of the request.
+/// Reason for which an agreement does not count. `prompt` and `material` are omo's, `asked` is the
+/// time of the request.
 pub fn agreement_refusal(
     facts: &ReviewerFacts,
     prompt: &str,
@@ -396,7 +397,7 @@ const LABELS: [&str; 10] = [
 /// A longer label is a sentence, which may say the opposite.
 const MAX_LABEL_WORDS: usize = 2;
 
-/// A rejection is not undone by asking again.
+/// The review that counts: asking again does not undo a rejection.
 #[must_use]
 pub fn standing_review(earlier: Option<Review>, new: Review) -> Review {
     match earlier {

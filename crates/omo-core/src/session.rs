@@ -61,7 +61,7 @@ pub struct Session {
     /// The user's last typed command, which the model is about to carry out.
     #[serde(rename = "command")]
     pub typed_command: Option<TypedCommand>,
-    /// Of the last run; `null` during a run.
+    /// Verdict on the last run; `null` during a run.
     pub verdict: Option<UlwVerdict>,
     pub transcript: TranscriptMark,
     pub last_seen: LastSeen,
@@ -128,7 +128,7 @@ pub struct UlwRun {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct TokenUse {
-    /// Since the run began, or resumed after they were spent.
+    /// Tokens since the run began, or resumed after its tokens were spent.
     pub used: u64,
     pub offset: u64,
     /// Id of the last message, which may not be complete.
@@ -199,7 +199,7 @@ pub enum VerdictKind {
 }
 
 impl VerdictKind {
-    /// For people and the log, such as `verified`.
+    /// Word for people and the log, such as `verified`.
     pub fn word(self) -> &'static str {
         match self {
             Self::Verified => "verified",
@@ -215,7 +215,7 @@ impl VerdictKind {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct TranscriptMark {
-    /// Nothing before it matters.
+    /// Start of the part that still matters.
     pub offset: u64,
     pub block_offset: u64,
 }
@@ -340,7 +340,7 @@ impl Session {
         }
     }
 
-    /// [`Session::pause`], as the user is told.
+    /// [`Session::pause`], of which the user is told.
     pub fn tell_paused(&mut self, reason: PauseReason, now: Timestamp) {
         self.pause(reason, now);
         if let Some(pause) = &mut self.ulw.paused {
@@ -389,7 +389,7 @@ impl Session {
         self.keep_weakened(&earlier, true, now);
     }
 
-    /// After Esc no hook runs: the next event notices.
+    /// Pauses a run that Esc interrupted. No hook runs then, so the next event notices.
     pub fn note_interruption(&mut self, interruption: Interruption, now: Timestamp) {
         if self.is_interrupted_by(interruption) {
             let at = match interruption {

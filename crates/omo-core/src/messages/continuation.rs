@@ -1,4 +1,4 @@
-//! Reasons with which a turn is continued or let through, and the notice of a run that goes on.
+//! Messages about a turn that omo continues or lets end, and about a run that is resumed.
 
 use super::contract::CONTRACT_MARK;
 use super::run_end::objection;
@@ -15,7 +15,8 @@ pub(crate) const REASON_CHARS: usize = 2_000;
 pub(super) const HOW_TO_STOP: &str =
     "The user ends it by typing `ulw off`, also while the model works; Esc pauses it.";
 
-/// `check` is the claim's result, `plan` the executed plan.
+/// Text for the model whose turn is continued; `check` is the claim's result, `plan` the executed
+/// plan.
 pub fn block_reason(
     session: &Session,
     block: &StopBlock,
@@ -79,7 +80,7 @@ fn list_tasks(tasks: &[BackgroundTask]) -> String {
     names.join(", ")
 }
 
-/// `failed_claim` is the session of a claim that was judged and failed.
+/// Line for the user about a turn that ends; `failed_claim` is the session of a failed claim.
 pub fn let_through(row: StopRow, failed_claim: Option<&Session>) -> String {
     let objection = failed_claim
         .and_then(objection)

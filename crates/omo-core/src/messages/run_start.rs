@@ -1,5 +1,5 @@
-//! The message of a started run, in one line: its judges, its bounds, the way to stop it, and
-//! obstacles.
+//! The message of a started run, in one line: its checks and review, its bounds, the way to stop
+//! it, and obstacles.
 
 use crate::check::session_check::Check;
 use crate::session::{Session, UlwActivation};
@@ -19,7 +19,7 @@ pub enum RunStart {
 }
 
 impl RunStart {
-    /// Of a request in a session; one without a task continues the run.
+    /// The kind of start that `activation` is in `session`; one without a task continues the run.
     pub fn of(session: &Session, activation: &UlwActivation) -> Self {
         let is_extended = activation.task.is_some();
         match (session.is_armed(), session.keeps_task(activation)) {
@@ -47,7 +47,7 @@ const HOW_TO_STOP: &str = "`ulw off` stops it";
 const HOW_TO_BEGIN_ANEW: &str = "/omo:ulw --new begins another";
 const TASK_CHARS: usize = 60;
 
-/// `session` is the one from now on.
+/// The line for the user; `session` is the entry after the start.
 pub fn run_started(
     session: &Session,
     start: RunStart,
@@ -159,7 +159,7 @@ pub fn hook_missing(program: &str) -> String {
     )
 }
 
-/// A keyword in plan mode; `is_armed` during a run.
+/// Answer to a keyword in plan mode; `is_armed` is `true` during a run.
 pub fn not_in_plan_mode(is_armed: bool) -> String {
     let state = if is_armed {
         "on already, and not held"
@@ -187,7 +187,7 @@ pub fn missing_hook_finding(program: &str) -> String {
     )
 }
 
-/// Obstacles of a new run, for a status; `unwritable` is the folder of the state.
+/// Obstacles of a new run, for a status; `unwritable` is a state folder that cannot be written.
 pub fn obstacles(plan_mode: bool, unwritable: Option<&str>) -> Vec<String> {
     let plan = plan_mode.then(|| {
         "this session is in plan mode: nothing is held, and `ulw` starts no run".to_owned()

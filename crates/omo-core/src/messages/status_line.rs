@@ -1,4 +1,4 @@
-//! The segment of a run in a status line: its progress, and its waiting.
+//! The parts of a status line about a run: its progress, or the awaited work.
 //!
 //! Numbers and omo's own words only: no text of a task, a model or a repository gets onto the
 //! screen.
@@ -34,7 +34,8 @@ pub struct StatusPart {
     pub tone: PartTone,
 }
 
-/// None without a run. An open `plan`, if sealed by omo, takes the place of the checks.
+/// Parts from left to right, none without a run. An open `plan`, if sealed by omo, takes the place
+/// of the checks.
 pub fn status_parts(
     session: &Session,
     plan: Option<&PlanRun>,

@@ -35,7 +35,7 @@ pub struct StatusReport {
     pub max_minutes: u32,
     pub phase: VerificationPhase,
     pub checks: Vec<Check>,
-    /// Checks without the change: possibly known only after the verdict.
+    /// Results of checks without the change: possibly known only after the verdict.
     #[serde(flatten)]
     pub comparison: ComparisonWords,
     pub review_wanted: bool,
@@ -72,7 +72,7 @@ pub struct SeenHook {
     pub at: Option<Timestamp>,
 }
 
-/// `plan_run` is sealed by omo; the caller adds data of other files.
+/// The report on a session; `plan_run` is sealed by omo, and the caller adds data of other files.
 pub fn status_report(
     id: &str,
     session: &Session,
@@ -137,7 +137,7 @@ fn ulw_state(session: &Session) -> UlwState {
     }
 }
 
-/// The log bears no seal: an end that the session does not have is not told.
+/// `false` for an end in the log that the session does not have: the log bears no seal.
 fn is_about(session: &Session, entry: &LogEntry) -> bool {
     let end = entry.decision.strip_prefix("end: ");
     end.is_none_or(|word| {

@@ -5,7 +5,7 @@ use crate::session::plan_run::PlanRun;
 use crate::session::{PauseReason, Session};
 use crate::text::sanitize;
 
-/// For the user, once, after Esc or an error that only a person can fix.
+/// Line for the user, shown once after Esc or an error that only a person can fix.
 pub fn run_paused(reason: PauseReason) -> String {
     let why = match reason {
         PauseReason::Interrupted => "you interrupted it",
@@ -40,7 +40,7 @@ pub fn awaits_answer() -> String {
         .to_owned()
 }
 
-/// The way out; the session's plan is not stopped.
+/// Answer to `ulw off`, which does not stop the session's plan.
 pub fn run_stopped(was_armed: bool, plan: Option<&PlanRun>) -> String {
     let state = if was_armed {
         "[omo] ultrawork is stopped in this session. Nothing is continued until you type `ulw`, which goes on with its task, or `ulw <task>` for another."
@@ -51,7 +51,8 @@ pub fn run_stopped(was_armed: bool, plan: Option<&PlanRun>) -> String {
     stays.map_or_else(|| state.to_owned(), |stays| format!("{state} {stays}"))
 }
 
-/// The client puts any other prompt back into its input line (measured on 2.1.328).
+/// `true` for a prompt that the client puts back into its input line: all but slash commands
+/// (measured on 2.1.328).
 pub fn stays_in_line(prompt: &str) -> bool {
     !prompt.trim_start().starts_with('/')
 }
@@ -65,7 +66,7 @@ pub fn with_way_to_clear(answer: &str) -> String {
     format!("{answer}{blank}Ctrl-U clears the input line.")
 }
 
-/// Once in a session whose run `omo stop` ended in a terminal.
+/// Line for the user, shown once in a session whose run `omo stop` ended in a terminal.
 pub fn run_stopped_outside(reason: Option<&str>) -> String {
     let why = reason
         .map(|reason| format!(" ({})", sanitize(reason, 200)))

@@ -11,7 +11,7 @@ use crate::timestamp::Timestamp;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UlwActivation {
     pub trigger: UlwTrigger,
-    /// In full, in the words of the user.
+    /// The whole task, in the user's words.
     pub task: Option<String>,
     pub prompt_id: Option<String>,
     pub limits: RunLimits,
@@ -23,7 +23,8 @@ pub struct UlwActivation {
 }
 
 impl Session {
-    /// A task that its user stopped ends with a request for another one.
+    /// `true` where `activation` continues the session's task; a stopped task ends with a request
+    /// for another one.
     pub fn keeps_task(&self, activation: &UlwActivation) -> bool {
         let names_task = activation
             .task

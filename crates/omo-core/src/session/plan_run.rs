@@ -75,7 +75,7 @@ impl PlanRun {
         self.ended.as_deref() != Some("complete")
     }
 
-    /// The same, within the bounds of each text.
+    /// The same plan run with each text cut to its bound.
     #[must_use]
     pub fn bounded(self) -> Self {
         Self {
@@ -89,7 +89,8 @@ impl PlanRun {
         }
     }
 
-    /// The hooks' notes of the same run stay, and what happened since is to be told.
+    /// This state as the successor of `before`: hooks' notes on the same run stay, and a new end or
+    /// question is still to be told.
     #[must_use]
     pub fn following(self, before: Option<&Self>) -> Self {
         let before = before.filter(|before| before.id == self.id);

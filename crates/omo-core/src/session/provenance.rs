@@ -1,4 +1,4 @@
-//! The author of an entry, and the rest of a foreign one.
+//! The author of a session's entry in the state file, and the reset of an entry that is not omo's.
 
 use super::rest::UlwRest;
 use super::{Session, UlwRun, UlwVerdict, VerdictKind};
@@ -8,7 +8,7 @@ use crate::timestamp::Timestamp;
 pub enum EntryProvenance {
     /// omo's last write, or nothing that needs a seal.
     Own,
-    /// Not omo, or unknown.
+    /// Another program's write, or one of unknown origin.
     Foreign,
     /// An older write of omo.
     PutBack,
@@ -67,6 +67,7 @@ impl Session {
             })
     }
 
+    /// The entry, reset by [`Session::disown`] unless it is omo's last write.
     #[must_use]
     pub fn as_believed(&self, provenance: EntryProvenance, now: Timestamp) -> Self {
         let mut session = self.clone();

@@ -81,7 +81,8 @@ impl UlwRest {
         }
     }
 
-    /// In a few words, such as ``agent `read the logs` ``; `None` where only a prompt is missing.
+    /// The awaited work in a few words, such as ``agent `read the logs` ``; `None` where only a
+    /// prompt is missing.
     pub fn awaited_words(&self) -> Option<String> {
         match self.reason {
             RestReason::TurnEnded => None,

@@ -1,4 +1,4 @@
-//! The task of a run: its beginning for other programs, all of it, and later requests.
+//! The task of a run: its first characters for other programs, its whole text, and later requests.
 
 use super::UlwRun;
 
@@ -58,7 +58,7 @@ impl UlwRun {
     }
 }
 
-/// Control characters would take six times their room.
+/// The kept part of a text, without control characters: in JSON they take six times their room.
 fn kept_part(text: &str) -> String {
     let text: String = text
         .chars()

@@ -12,9 +12,9 @@ use crate::timestamp::Timestamp;
 pub struct OpenTaskList {
     pub id: String,
     pub goal: String,
-    /// The word of the file, such as `PLANNING`.
+    /// The list's phase, such as `PLANNING`.
     pub phase: String,
-    /// Without the task that verifies the others.
+    /// Number of tasks without the one that verifies the others.
     pub total: u32,
     pub done: u32,
     pub updated_at: Option<Timestamp>,

@@ -1,4 +1,4 @@
-//! Weakenings since the start of a run, which the ending line, every status and the log name.
+//! Weakenings of a run, such as a removed check: its end, every status and the log name them.
 
 use serde::{Deserialize, Serialize};
 
@@ -16,7 +16,7 @@ const WEAKENING_CHARS: usize = 160;
 pub struct CheckWeakening {
     pub at: Timestamp,
     pub by: ChangedBy,
-    /// In a few words behind a comma, such as ``check `tests` removed``.
+    /// The change in a few words behind a comma, such as ``check `tests` removed``.
     pub what: String,
 }
 
