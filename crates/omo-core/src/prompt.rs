@@ -1,5 +1,5 @@
-//! The way from a prompt to its effect: `read_intent` finds the request, and `decide` has a run start
-//! or end, omo answer, or nothing happen.
+//! The way from a prompt to its effect: `read_intent` finds the request, then `decide` has a run
+//! start or end, omo answer, or nothing happen.
 
 pub mod check_request;
 pub mod question;

@@ -1,5 +1,5 @@
-//! Shell text in commands, as a POSIX shell parts it. The value of a variable and the output of a
-//! command stay unknown.
+//! Splits shell text into its commands, as a POSIX shell does. The value of a variable and the
+//! output of a command stay unknown.
 
 pub mod programs;
 mod reader;
@@ -58,7 +58,7 @@ impl From<PartKind> for Part {
     }
 }
 
-/// A line or a script; `None` for one that is nested too deeply.
+/// Commands of a line or a script; `None` for one that is nested too deeply.
 ///
 /// ```
 /// use omo_core::shell::{Joint, PartKind, parse_shell};
@@ -77,7 +77,8 @@ fn parse(text: &str, keeps_windows_paths: bool) -> Option<Vec<Part>> {
     (!reader.is_too_deep).then_some(parts)
 }
 
-/// A path on Windows keeps its backslashes. A line that is nested too deeply is one command.
+/// Words of each command of a line. A path on Windows keeps its backslashes; a line that is nested
+/// too deeply is one command.
 pub fn split_commands(line: &str) -> Vec<Vec<String>> {
     let mut commands = Vec::new();
     match parse(line, true) {

@@ -1,4 +1,4 @@
-//! Processes of omo that outlive the terminal and the client's session: the same binary, in a session of its own.
+//! Starts processes of omo that outlive the terminal and the client's session.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -14,8 +14,8 @@ use crate::platform::{self, leave_session, own_program, show_no_window};
 /// Maximum wait for the first line of output.
 const LIMIT: Duration = Duration::from_secs(30);
 
-/// Starts this very program, with `log` as its `stderr`, and returns its line of [`report_ready`].
-/// Fails for one that ends before it is ready, or is not ready within `LIMIT`.
+/// Starts this very program with `log` as its `stderr`, and returns the line that it gives to
+/// [`report_ready`]. Fails for one that ends before it is ready, or is not ready within `LIMIT`.
 pub fn start_detached(arguments: &[OsString], folder: &Path, log: File) -> io::Result<String> {
     start_detached_program(&own_program()?, arguments, folder, log)
 }
@@ -76,7 +76,7 @@ pub fn leave_terminal() -> io::Result<()> {
     leave_session()
 }
 
-/// The lowest priority and one processor, for this process and its children.
+/// Gives this process and its children the lowest priority, and one processor.
 pub fn step_back() {
     platform::step_back();
 }

@@ -1,4 +1,4 @@
-//! The environment of a check: its user's own, without what a check must not see.
+//! The environment of a check: the variables of its user without tokens and omo's own.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -20,8 +20,8 @@ pub struct CheckEnvironment {
 }
 
 impl CheckEnvironment {
-    /// Without the keys and tokens of the model and the client, without omo's own variables, and with a `PATH` of
-    /// absolute folders, none of which leads into the project by another name.
+    /// The variables without keys and tokens of the model and the client, and without omo's own.
+    /// `PATH` keeps absolute folders alone, none of which leads into the project by another name.
     pub fn from_variables(variables: Vec<(OsString, OsString)>, project: &Path) -> Self {
         let search = SearchPath::from_variables(&variables).without_disguised_folders(project);
         let mut variables: Vec<(OsString, OsString)> = variables
@@ -56,7 +56,7 @@ impl CheckEnvironment {
             .map(|variables| Self::from_variables(variables, project))
     }
 
-    /// Names of variables that `other` lacks, or has with another value; and the reverse.
+    /// Names of variables that only one side has, or that differ in value.
     pub fn differing_names(&self, other: &Self) -> Vec<String> {
         let names: BTreeSet<&OsString> = self
             .variables_not_in(other)
@@ -79,7 +79,7 @@ impl CheckEnvironment {
         &self.search
     }
 
-    /// Variables of one check: its own `env` over the others.
+    /// Variables of one check: its own `env` replaces others of the same name.
     pub fn variables_for_check(&self, check: &Check) -> Vec<(OsString, OsString)> {
         let own = check
             .env
@@ -93,8 +93,8 @@ impl CheckEnvironment {
             .collect()
     }
 
-    /// Without variables such as `BASH_ENV`, with which a shell runs something other than the check: the worker that
-    /// asks for a check may be the one whose work it judges.
+    /// Variables without those such as `BASH_ENV` that make a shell run something else: the worker
+    /// that asks for a check may be the one whose work it judges.
     pub fn variables_for_task_check(&self) -> Vec<(OsString, OsString)> {
         self.variables
             .iter()

@@ -1,4 +1,5 @@
-//! Free memory of this process: what the machine has left, or its control group where that is less.
+//! Free memory for new processes: what the machine has left, or this process's control group if
+//! less.
 
 use std::fs;
 use std::path::Path;
@@ -28,7 +29,7 @@ fn available(meminfo: &str) -> Option<u64> {
         .checked_mul(1024)
 }
 
-/// Least bytes left of this process's control group (v2, or `memory` of v1) and those around it.
+/// Bytes left in this process's control group (v2, or `memory` of v1) or the fullest one around it.
 fn group_memory(root: &Path) -> Option<u64> {
     let groups = fs::read_to_string(root.join("proc/self/cgroup")).ok()?;
     let unified = groups.lines().find_map(|line| line.strip_prefix("0::/"));

@@ -1,4 +1,5 @@
-//! Helper processes of omo: the order is the first line of `stdin`, whose end says that the helper is no longer needed.
+//! Helper processes of omo. The first line of `stdin` is the order, as JSON; the end of `stdin`
+//! means that the helper is no longer needed.
 
 use std::io::{BufRead, BufReader};
 use std::sync::Arc;
@@ -17,7 +18,7 @@ pub fn is_started_as(argument: &str) -> bool {
     arguments.next().is_some_and(|first| first == argument) && arguments.next().is_none()
 }
 
-/// The order; `None` for an unreadable one. `gone` is called once the caller is gone.
+/// Reads this helper's order; `None` for an unreadable one. `gone` runs once the caller is gone.
 pub fn read_order<T: DeserializeOwned>(gone: impl FnOnce() + Send + 'static) -> Option<T> {
     termination::outlive_size_limit();
     // A signal to every process around must not end the one that cleans up.

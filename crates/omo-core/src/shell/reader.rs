@@ -1,4 +1,4 @@
-//! A reader of shell text, letter by letter.
+//! Parser of shell text, character by character; [`super::parse_shell`] shows its result.
 
 use std::iter::Peekable;
 use std::str::Chars;

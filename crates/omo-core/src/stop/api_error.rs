@@ -3,7 +3,7 @@
 use crate::session::PauseReason;
 use crate::session::rest::RestReason;
 
-/// The pause that an error causes.
+/// The pause that an API error causes; `error` is the client's name of it.
 ///
 /// Rate limits, overload and unknown errors leave the run on: the client retries, or the user
 /// continues after the limit. An error that only a person can fix waits for them.

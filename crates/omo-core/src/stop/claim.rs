@@ -16,7 +16,7 @@ pub enum ClaimJudgement {
     /// On the present work tree, by all checks and the review, as far as they exist.
     Verified,
     NothingToJudgeBy,
-    /// A red check, a rejection, or a review that was asked for and not had.
+    /// A red check, a rejection, or a review that was asked for and did not come.
     Failed,
     /// Green checks; a review of the present work tree is asked for.
     ReviewWanted {
@@ -37,11 +37,11 @@ pub struct ClaimFindings {
     pub tree: Option<String>,
     /// The project's folder at the start of the run, if it was moved.
     pub moved_from: Option<String>,
-    /// With the end of their output.
+    /// Results of the checks, with the end of their output.
     pub checks: Vec<CheckResult>,
     /// Files changed while they were judged.
     pub tree_changed: bool,
-    /// One of them, if known.
+    /// One of the changed files, if known.
     pub changed_path: Option<String>,
     /// Paths that git ignores since the start of the run, for the review.
     pub newly_ignored: Vec<String>,
@@ -49,7 +49,7 @@ pub struct ClaimFindings {
     pub material: Option<String>,
     /// Variables that changed since the start of the run, whose environment the checks get.
     pub environment: Vec<String>,
-    /// About the reviewer's settings, hooks and material.
+    /// Facts about the reviewer's settings, hooks and material.
     pub reviewer_facts: Vec<UnusualFact>,
     pub review_notes: Vec<String>,
     pub refusal: Option<AgreementRefusal>,
@@ -236,7 +236,7 @@ fn judge_review(
     }
 }
 
-/// Times that the standing failure was told on this work tree, without a claim since.
+/// Times that the last claim's failure was told on this work tree, without a claim since.
 pub(super) fn count_standing_failure(session: &Session, tree: Option<&str>) -> u32 {
     let told = session
         .verification
@@ -308,7 +308,7 @@ impl ClaimOutcome {
         }
     }
 
-    /// In a few words of omo's own, for the log.
+    /// The outcome in a few words of omo's own, for the log.
     pub fn label(&self) -> &'static str {
         match self.reason {
             ClaimReason::None => "claimed and judged",
@@ -361,7 +361,7 @@ impl ClaimOutcome {
         }
     }
 
-    /// `offset` is the end of the transcript.
+    /// Writes the outcome into the session's entry; `offset` is the end of the transcript.
     pub fn record(&self, session: &mut Session, now: Timestamp, offset: u64) {
         for result in self
             .findings

@@ -1,4 +1,4 @@
-//! Commands as they are shown: every byte where a person agrees to one, a form to paste elsewhere.
+//! Commands as text: with every byte visible for a person's consent, or in a form to paste.
 //!
 //! A repository writes commands that its user is asked about: a form that only looks like what runs
 //! could hide half of it.
@@ -7,13 +7,13 @@ use std::fmt::Write;
 
 use super::pluralize;
 
-/// Shown at once to a session: the client cuts a slash command's output at 30,000.
+/// Maximum characters shown at once: the client cuts a slash command's output at 30,000.
 pub(crate) const APPROVAL_CHARS: usize = 20_000;
 const COLUMNS: usize = 72;
 /// A longer run of blanks is counted: it could push what follows out of sight.
 const MAX_BLANKS: usize = 16;
 
-/// Between backticks where that shows all of it, otherwise in rows below `margin`.
+/// The text between backticks where that shows every byte, otherwise in rows below `margin`.
 pub fn show_whole(text: &str, margin: &str) -> String {
     if is_plain_text(text) {
         format!("`{text}`")
@@ -66,7 +66,7 @@ pub fn paste_form(command: &str, max: usize) -> String {
     }
 }
 
-/// On one line; with line breaks, invisible characters or tags, an argument of a shell.
+/// The command on one line; one with line breaks, invisible characters or tags as `sh -c $'…'`.
 pub fn typed_form(command: &str) -> String {
     let has_tag = has_tag(command);
     if command.chars().all(is_seen_whole) && !has_tag {

@@ -1,10 +1,10 @@
-//! File name patterns of shells and plans.
+//! Patterns of file names, as shells and plans write them: `src/*.rs`, `a[0-9]`, `{x,y}`.
 
 pub fn is_glob(part: &str) -> bool {
     part.contains(['*', '?', '[']) || has_alternatives(part)
 }
 
-/// Such as `{a,b}` and `{1..9}`; the braces of `users_{id}.yaml` are letters.
+/// `true` for braces such as `{a,b}` and `{1..9}`; those of `users_{id}.yaml` are letters.
 fn has_alternatives(part: &str) -> bool {
     let (mut depth, mut innermost) = (0_usize, None);
     for (at, char) in part.char_indices() {
@@ -34,7 +34,7 @@ fn is_range(inside: &str) -> bool {
         })
 }
 
-/// `[id]` matches the folder of that name, `i` and `d`; alternatives match anything.
+/// `true` for a `name` that fits: `[id]` fits the folder of that name, `i` and `d`; `{…}` fits all.
 pub fn matches_glob(pattern: &str, name: &str) -> bool {
     pattern == name
         || matches_letters(pattern, name, true)

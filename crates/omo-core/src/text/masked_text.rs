@@ -1,4 +1,4 @@
-//! Stretches of a text that are not its writer's own words: code, quotations, comments.
+//! Covers stretches of a text that are not its writer's own words: code, quotations, comments.
 //!
 //! Each pass walks the text once, so hostile input costs its length. Stretches are covered, never
 //! cut out: offsets into the masked text are offsets into the original.
@@ -23,7 +23,7 @@ impl MaskedText {
         }
     }
 
-    /// The text with its covers, as long as the original.
+    /// The text with covered stretches, as long as the original.
     pub(crate) fn text(&self) -> &str {
         &self.text
     }

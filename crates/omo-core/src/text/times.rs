@@ -1,4 +1,4 @@
-//! Times in words.
+//! Durations, ages and limits in words, such as `3 min 20 s`.
 
 use super::pluralize;
 use crate::timestamp::Timestamp;
