@@ -1,5 +1,5 @@
-//! The notice that a session's plan run has ended or waits for a person: noted by `omo`, and told
-//! at the next Stop that does not continue.
+//! Notice that a session's plan run has ended or waits for a person: noted by `omo`, and shown at
+//! the next Stop that does not continue.
 
 use omo_claude::hook_output::HookAnswer;
 use omo_core::messages::notification::terminal_notification;
@@ -15,7 +15,7 @@ use omo_state::state::{CorruptPolicy, EntryChange, sealed_plan_run};
 use crate::run_prompt;
 use crate::runtime::{HookContext, HookError};
 
-/// `None` where another process of the same hook told it.
+/// The plan run with a notice, marked as shown; `None` if another process of this hook was first.
 pub(crate) fn take(context: &HookContext, session: &Session) -> Result<Option<PlanRun>, HookError> {
     if !session.plan_run.as_ref().is_some_and(PlanRun::is_untold) {
         return Ok(None);
@@ -36,7 +36,7 @@ pub(crate) fn take(context: &HookContext, session: &Session) -> Result<Option<Pl
     Ok(run)
 }
 
-/// With the verdict of a session with ultrawork, or since its plan waits.
+/// `true` for a Stop that ends the ultrawork run, or lets the turn end while the plan run waits.
 pub(crate) fn is_due(decision: &StopDecision, session: &Session) -> bool {
     match decision.action {
         StopAction::Block(_) => false,

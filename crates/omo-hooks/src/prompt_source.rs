@@ -1,4 +1,4 @@
-//! The source of a prompt: facts about it and the client that hands it on.
+//! Source of a prompt: a person, or a model through a schedule, a shell or a second client.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use omo_state::{env, transcript};
 
 use crate::runtime::HookContext;
 
-/// Looked up only where it matters: it costs more than most hooks do.
+/// The source of `prompt`. Costs more than most hooks do, so asked only where it matters.
 pub(crate) fn source_of_prompt(
     context: &HookContext,
     input: &HookInput,

@@ -1,8 +1,7 @@
-//! `/omo:cancel`, `/omo:report`, `/omo:retry` and `/omo:answer`, background work, and pages of
-//! ended runs: answered by the `omo` beside this hook.
-//!
-//! The words go to it on standard input, sealed as typed by a person, never near a shell. It has
-//! less time than the client gives the hook, and is ended with all of its children.
+//! Calls of the `omo` beside this hook, for `/omo:cancel`, `/omo:report`, `/omo:retry` and
+//! `/omo:answer`, for background work and for pages of ended runs. Typed words go to its standard
+//! input, sealed as typed by a person, and never through a shell. It is ended with all of its
+//! children before the client's time for the hook is over.
 
 use std::path::Path;
 use std::time::Duration;
@@ -32,6 +31,7 @@ const MAX_PATH_CHARS: usize = 1_000;
 /// Time to end `omo` after its limit, and to say so.
 const SLACK: Duration = Duration::from_millis(700);
 
+/// Output of `omo` for a typed command; a refusal, an error or a timeout in words.
 pub fn answer(context: &HookContext, command: RunCommand, arguments: &str) -> String {
     match hand_over(context, command, arguments, LIMIT) {
         Ok(Answered::Ended {
@@ -58,7 +58,7 @@ pub fn answer(context: &HookContext, command: RunCommand, arguments: &str) -> St
     }
 }
 
-/// `None` without obstacles, or where `omo` is late: then the command names them.
+/// Obstacles to a typed plan command; `None` without any, or where `omo` is too slow.
 pub fn preview(context: &HookContext, name: &str, arguments: &str) -> Option<String> {
     screen(
         context,
@@ -67,7 +67,7 @@ pub fn preview(context: &HookContext, name: &str, arguments: &str) -> Option<Str
     )
 }
 
-/// For its user; `None` for a prompt to the model.
+/// Output for a one-word answer to a question of the plan run; `None` for any other prompt.
 pub fn short_answer(context: &HookContext, session: &Session, prompt: &str) -> Option<String> {
     let waits = session
         .plan_run
@@ -152,7 +152,7 @@ fn hand_over(
         .map_err(|error| NoAnswer::NotRun(format!("`omo` cannot be started: {error}")))
 }
 
-/// Looked up only where the entry or the repository tells of runs.
+/// Lines about plan runs at work; asks `omo` only if the session or the repository has runs.
 pub fn at_work(context: &HookContext, plan: Option<&PlanRun>) -> Option<String> {
     let is_open = plan.is_some_and(PlanRun::is_open);
     if !is_open && !has_runs(context) {
@@ -220,7 +220,7 @@ pub(crate) fn with_what_goes_on(
         .join("\n")
 }
 
-/// After Esc no hook runs: the next prompt tells the plan run's work.
+/// Lines about a plan run still at work after Esc, for the next prompt: no hook runs at Esc.
 pub fn after_esc(
     context: &HookContext,
     session: &Session,

@@ -1,4 +1,4 @@
-//! The runtime of every hook: its input, its output, and its only way to fail.
+//! The runtime of every hook: its input, its `HookContext`, and its errors, which are only logged.
 
 use std::cell::Cell;
 use std::path::PathBuf;
@@ -56,7 +56,7 @@ pub struct HookContext {
     pub turn_time: Cell<TurnTime>,
 }
 
-/// With status 0: a hook that fails must not fail its user's prompt.
+/// Runs the handler of `event`. Always exits with 0: a failed hook must not fail a user's prompt.
 pub fn run_hook(event: HookEvent) -> ExitCode {
     // With `panic = "abort"` only this hook runs at a panic: it turns a crash into silence.
     std::panic::set_hook(Box::new(|_| watchdog::exit_hook()));
@@ -114,7 +114,7 @@ impl HookContext {
         )
     }
 
-    /// Read without the lock.
+    /// The session's entry, read without the lock; `None` without an entry.
     pub(crate) fn peek_session(&self) -> Result<Option<Session>, StateError> {
         let (Some(root), Some(id)) = (&self.root, &self.session_id) else {
             return Ok(None);
@@ -126,7 +126,7 @@ impl HookContext {
         Ok(session)
     }
 
-    /// The entry of a possible run. Most hooks end here: no lock, no write, no trace.
+    /// The session's entry if it may have a run. Most hooks end here: no lock, no write, no trace.
     pub fn peek_if_active(&self) -> Result<Option<Session>, StateError> {
         let (Some(root), Some(id)) = (&self.root, &self.session_id) else {
             return Ok(None);

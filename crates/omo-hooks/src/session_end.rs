@@ -1,4 +1,4 @@
-//! `SessionEnd`: silent, since the client waits only for about a second.
+//! `SessionEnd`: ends the run after `/clear`. Prints nothing: the client waits for about a second.
 
 use omo_claude::hook_input::HookInput;
 use omo_core::session::VerdictKind;

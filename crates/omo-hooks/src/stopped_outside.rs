@@ -1,4 +1,4 @@
-//! A run that `omo stop` ended outside of its session, which tells it once at its next event.
+//! Notice that `omo stop` ended a run from outside of its session, shown once at its next event.
 
 use omo_core::messages;
 use omo_core::session::Session;
@@ -7,7 +7,7 @@ use omo_state::state::{CorruptPolicy, EntryChange};
 
 use crate::runtime::{HookContext, HookError};
 
-/// For the user; `None` where another process of the same hook told it.
+/// The notice; `None` without one, or if another process of this hook was first.
 pub(crate) fn line(context: &HookContext, session: &Session) -> Result<Option<String>, HookError> {
     if !session.stop_continuation.is_untold {
         return Ok(None);

@@ -35,7 +35,7 @@ use crate::plan_runs::{self, PromptApproval};
 use crate::runtime::{HookContext, HookError};
 use crate::{prompt_source, run_prompt, stopped_outside};
 
-/// The user's way out has to get through.
+/// Wait for the lock at a typed stop: the user's way out has to get through.
 const STOP_DEADLINE: Duration = Duration::from_secs(1);
 
 pub(crate) fn handle(context: &HookContext, input: &HookInput) -> Result<(), HookError> {
@@ -202,7 +202,7 @@ fn answer(context: &HookContext, input: &HookInput) -> Result<Option<HookAnswer>
     ))
 }
 
-/// An error keeps no prompt from its answer.
+/// The notice of [`stopped_outside`]; after an error the prompt is answered without it.
 fn stopped_outside_line(context: &HookContext, session: &Session) -> Option<String> {
     stopped_outside::line(context, session).unwrap_or_else(|error| {
         context.log_problem(&error);

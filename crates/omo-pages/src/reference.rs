@@ -1,4 +1,4 @@
-//! Tables about slash commands, exit statuses, limits and hooks.
+//! Markdown tables for the docs: slash commands, exit statuses, limits and hooks.
 
 use std::fs;
 use std::path::Path;

@@ -1,4 +1,5 @@
-//! A run as one HTML file without network. No text of others is markup; only a page that reloads itself has a script.
+//! A run as one HTML file that loads nothing. Text from outside is never markup; only a page that
+//! reloads itself has a script.
 
 mod card_view;
 mod check_view;

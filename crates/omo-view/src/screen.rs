@@ -1,4 +1,4 @@
-//! A run on a terminal that is drawn on: lines that fit its size.
+//! A run on a live terminal screen: lines that fit the size of the terminal.
 
 pub mod line;
 pub mod lines;

@@ -39,7 +39,7 @@ use crate::runtime::{HookContext, SessionEntry};
 
 const GIT_SLACK: Duration = Duration::from_secs(30);
 
-/// For the baseline, with which a check may share a port or a file, and for the comparison.
+/// Wait for the baseline, with which a check may share a port or file, and for the comparison.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Judges the claim of a session whose entry is omo's own; `None` where its run ended meanwhile.
@@ -117,7 +117,7 @@ pub(super) fn verify_claim(
         &mut watcher,
     );
     let waited_seconds = (waited + asked.elapsed()).as_secs();
-    // What was another file for a while, and is told by no copy, was not judged.
+    // Files that were rewritten for a while were judged only with results from a private copy.
     let is_unsure = verified.was_rewritten() && !matches!(counterfactual, Counterfactual::Known(_));
     let asks = session
         .verification
@@ -292,7 +292,7 @@ fn patience_beside_review(session: &Session, tree: &str, without_review: Duratio
     })
 }
 
-/// `None` for a lost one. An older omo kept none and took the present one.
+/// The environment kept for the run's checks; `None` if lost. Runs of an older omo have `present`.
 pub(super) fn run_environment(
     state_home: Option<&Path>,
     id: &SessionId,
@@ -325,7 +325,7 @@ fn read_judged_files(files: &WorkFiles, judged: Option<&str>) -> Option<Vec<u8>>
     Some(manifest.bytes_to_keep().unwrap_or_default().to_vec())
 }
 
-/// Of a reviewer's material: a bounded difference, short lines, and larger copies beside it.
+/// Maximum bytes of a reviewer's material: a bounded diff, short lines, larger copies beside it.
 const MAX_MATERIAL_BYTES: u64 = 64 * 1024 * 1024;
 
 fn material_path(place: &SessionEntry) -> PathBuf {
@@ -335,7 +335,7 @@ fn material_path(place: &SessionEntry) -> PathBuf {
         .join(review_material::file_name(place.id()))
 }
 
-/// The mark of unchanged material and its files: the content, and their identities.
+/// Fingerprint of the reviewer's material, from the content and identity of each file.
 fn material_mark(place: &SessionEntry) -> Option<String> {
     watchdog::extend_limit(GIT_SLACK);
     let mark = read_material_mark(place);
@@ -367,7 +367,7 @@ fn file_mark(folder: &GuardedFolder, name: &str) -> Option<String> {
     ))
 }
 
-/// The error is the reason why the work cannot be shown.
+/// Writes the change for a reviewer; the error is the reason why it cannot be shown.
 fn write_material(
     context: &HookContext,
     place: &SessionEntry,

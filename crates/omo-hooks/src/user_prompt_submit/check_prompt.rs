@@ -1,4 +1,4 @@
-//! `/omo:check`: the judges of a claim, shown and changed without the model.
+//! `/omo:check`: lists, adds, removes and approves the checks of a claim, without the model.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -152,7 +152,7 @@ fn approve(context: &HookContext, root: &Path, typed: Option<&str>) -> Result<St
     }
 }
 
-/// Those of the file, and then those of plans.
+/// Approvals of `omo.toml`, then those of plans, in words.
 fn list_approvals(context: &HookContext, root: &Path, plans: &[PendingApproval]) -> String {
     let plans = plan_runs::approval_text(context, plans);
     // A file that only sets up worktrees asks for nothing here: plans do.

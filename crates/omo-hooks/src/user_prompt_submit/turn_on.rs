@@ -1,4 +1,4 @@
-//! Turning ultrawork on: the judges of the run, its record, and its announcement.
+//! Start of an ultrawork run: its checks, its entry in the state, and the answer to the user.
 
 use std::env::consts::EXE_EXTENSION;
 use std::path::Path;
@@ -36,7 +36,7 @@ use super::{PromptContext, status_line_prompt};
 use crate::runtime::{HookContext, HookError};
 
 const SCOPE_LIMIT: Duration = Duration::from_secs(3);
-/// Of git's answer about a repository of another user, before the files are looked at.
+/// Wait for git to tell if another user owns the repository, before any file is looked at.
 const OWNER_LIMIT: Duration = Duration::from_secs(1);
 
 pub(super) fn activate(
@@ -299,7 +299,7 @@ fn write_activation(
     })
 }
 
-/// Where git is late nothing is settled: more files count, never fewer.
+/// Name of the files that count in the run; empty if git is late: then more count, never fewer.
 fn settle_scope(context: &HookContext) -> Option<String> {
     let (root, state_home) = (context.root.clone()?, context.env.state_home.clone());
     watchdog::extend_limit(SCOPE_LIMIT + Duration::from_secs(1));
@@ -323,7 +323,8 @@ fn settle_scope(context: &HookContext) -> Option<String> {
 /// The client gives the hook five seconds.
 const RECORDING_LIMIT: Duration = Duration::from_millis(3_500);
 
-/// Its user was answered already: late records or counts are told by the review and the verdict.
+/// Records the files and test counts at the start, after the user was answered: the review and the
+/// verdict tell of missing ones.
 pub(super) fn record_and_count(context: &HookContext, transcript: Option<&Path>) {
     let (Some(root), Some(home), Some(id)) =
         (&context.root, &context.env.state_home, &context.session_id)

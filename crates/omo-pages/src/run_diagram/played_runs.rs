@@ -1,4 +1,4 @@
-//! Arrows of the diagram, found by playing the rules, so that it has exactly those that some life of a run takes.
+//! State changes of a run, found by applying the rules to every sequence of a few events.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -135,6 +135,7 @@ fn at(minute: u32) -> Timestamp {
     Timestamp::from_millis(i64::from(minute) * 60_000)
 }
 
+/// Arrows from state to state, each with its reasons, found within [`STEPS`] events.
 pub(super) fn arrows() -> RunArrows {
     let mut arrows = RunArrows::new();
     arrows

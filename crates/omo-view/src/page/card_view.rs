@@ -1,4 +1,4 @@
-//! Card of a task, or of a claim.
+//! `TaskCard`: a task, or a claim, on the page, with its attempts, checks, files and diff.
 
 use omo_core::text::format_clock;
 

@@ -1,4 +1,4 @@
-//! Rows for checks and reviews.
+//! `CheckItem` and `ReviewItem`: a check and a review on the page.
 
 use omo_core::text::{format_clock, format_duration};
 

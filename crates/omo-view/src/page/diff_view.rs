@@ -1,4 +1,4 @@
-//! Output of `git diff` as runs of added and removed lines.
+//! `DiffView`: output of `git diff` on the page, in parts of added, removed and other lines.
 
 use crate::page::text_budget::{BlockBound, ShownText, TextBudget, left_out};
 

@@ -1,4 +1,4 @@
-//! Graph of a plan: tasks by state, in layers by their needs, with links to their cards.
+//! `GraphView`: tasks of a plan by state, in layers by their needs, with links to their cards.
 
 use std::fmt::Write;
 

@@ -1,4 +1,4 @@
-//! Time as a distance in the timeline.
+//! `TimeScale`: times as horizontal places in the timeline's drawing, in SVG units.
 
 use omo_core::text::format_clock;
 use omo_core::timestamp::Timestamp;

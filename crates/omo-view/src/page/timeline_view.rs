@@ -1,4 +1,4 @@
-//! Timeline to scale: lanes of workers, attempts as bars, moments as marks.
+//! `TimelineDrawing`: lanes of workers to scale, attempts as bars, moments as marks.
 
 use std::collections::BTreeSet;
 

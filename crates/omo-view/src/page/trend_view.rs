@@ -1,4 +1,4 @@
-//! Trend of a project's runs: durations, and the proved share.
+//! `TrendView`: a drawing of the durations of a project's runs, and of their proved share.
 
 use std::collections::BTreeMap;
 
@@ -55,7 +55,7 @@ pub(crate) struct PointView {
     pub share: String,
 }
 
-/// `runs` has the newest first; `None` for a single one.
+/// The drawing of `runs`, which have the newest first; `None` for a single one.
 pub(crate) fn trend_view(runs: &[&ProjectRun], now: Timestamp) -> Option<TrendView> {
     let (last, first) = (runs.first()?, runs.last().filter(|_| runs.len() > 1)?);
     let (begin, end) = (first.began, now.max(last.began));

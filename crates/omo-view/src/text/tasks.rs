@@ -1,4 +1,4 @@
-//! Tasks of a report.
+//! Section `Tasks` of a run's report, as text.
 
 use omo_core::check::counterfactual::WithoutChange;
 use omo_core::text::command_text::typed_form;
