@@ -1,7 +1,8 @@
-//! Batches, hubs and hard stops of a plan.
+//! Batches of a plan's tasks, with the stops between them at which a person is asked.
 //!
-//! A needed task comes first, else the order is that of the file; tests and their implementation are one unit. A person
-//! is asked behind the first batch, and behind one with a hub or a marked task.
+//! A needed task comes first, else the file's order counts; tests and their implementation are one
+//! unit. A stop follows the first batch, and each with a hub (a task that many need) or a marked
+//! task.
 
 mod depends_on;
 mod document_form;
@@ -24,30 +25,30 @@ pub(crate) use task_outline::{has_tasks, span_diagnostic, task_diagnostic};
 pub const DEFAULT_HUB_DEPENDENTS: usize = 3;
 pub const DEFAULT_BATCH_SIZE: usize = 5;
 
-/// Printed as it is. Ids are the plan's own text.
+/// Batches of a plan, printed as they are; ids are the plan's own text.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct PlanBatches<'a> {
-    /// `0` counts as `1`; a pair has a batch of `1` to itself.
+    /// Maximum tasks of a batch; `0` counts as `1`, where a pair has a batch to itself.
     pub batch_size: usize,
     pub total: usize,
-    /// Task ids in the order of a run; empty for a duplicate id or a circle.
+    /// Task ids in the order of a run; empty for a plan with a duplicate id or a cycle.
     pub batches: Vec<Vec<&'a str>>,
     /// Direct dependents of each task, in the order of the file.
     #[serde(serialize_with = "as_map")]
     pub dependents: Vec<(&'a str, usize)>,
-    /// Indices of batches behind which a person is asked.
+    /// Indices of batches with a stop behind them.
     pub hard_stops: Vec<usize>,
     pub tasks: Vec<TaskDependencies<'a>>,
-    /// Direct dependents that make a task a hub.
+    /// Number of direct dependents that makes a task a hub.
     pub k: usize,
-    /// Nothing is run with a [`Severity::Error`](crate::diagnostic::Severity::Error) among them.
+    /// Problems; no batch is run with a [`Severity::Error`](crate::diagnostic::Severity::Error).
     pub diagnostics: Vec<Diagnostic>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct TaskDependencies<'a> {
     pub id: &'a str,
-    /// Each once, in the order of their mention.
+    /// Needed tasks, each once, in the order of their mention.
     pub depends_on: Vec<&'a str>,
 }
 
@@ -70,7 +71,7 @@ pub(crate) fn read_outline<'a>(
     outline
 }
 
-/// Empty for an unreadable file, with a diagnostic.
+/// Batches of the plan in `bytes`; none for an unreadable file, with a diagnostic.
 pub fn compute_batches(bytes: &[u8], k: usize, batch_size: usize) -> PlanBatches<'_> {
     match decode_plan_text(bytes) {
         Ok(text) => {

@@ -1,4 +1,4 @@
-//! Commands named as checks that prove nothing, or never end: shown, and not run.
+//! Reasons against a command as a check, such as `echo ok`: it is shown, and not run.
 
 mod effect;
 mod status;
@@ -12,43 +12,44 @@ use crate::pattern::Pattern;
 pub(crate) use effect::{Effect, effect, effects};
 use status::{CommandStatus, command_status};
 
+/// Reason against a command as a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CommandConcern {
-    /// Such as `<dir>`.
+    /// Gap to fill in, such as `<dir>`.
     Placeholder,
-    /// Green whatever was done.
+    /// Prints, and succeeds whatever was done.
     OnlyPrints,
-    /// Thrown-away status, or no way to fail.
+    /// Ignores the exit status of the judging part, or has no way to fail.
     AlwaysGreen,
-    /// Looks at nothing of the project.
+    /// Reads nothing of the project.
     Constant,
     NeverEnds,
-    /// PowerShell, cmd or fish; checks run with `sh`.
+    /// Text for PowerShell, cmd or fish; checks run with `sh`.
     OtherShell,
-    /// Installation, start, commit or deployment.
+    /// Installs, starts, commits or deploys.
     Prepares,
     /// Changes git, a registry, a database or a deployment, or calls another machine.
     Changes,
     OtherFolder,
-    /// In a format that does not call it a command.
+    /// Name that is no known program, in a format that does not mark it as a command.
     UnknownProgram,
-    /// Such as one that moves a cursor.
+    /// Invisible sign in the command, such as one that moves a cursor.
     ControlCharacter,
 }
 
 impl CommandConcern {
-    /// Meant as a check; the others are part of the work.
+    /// `true` for a command meant as a check; others are part of the work.
     pub(crate) fn is_of_check(self) -> bool {
         !matches!(self, Self::Prepares | Self::Changes | Self::UnknownProgram)
     }
 
-    /// Does harm wherever it stands, or holds a run up for good.
+    /// `true` for a command that does harm wherever it stands, or never ends.
     pub(crate) fn harms(self) -> bool {
         matches!(self, Self::Changes | Self::OtherFolder | Self::NeverEnds)
     }
 
-    /// A person may add it as a check, and answers for its other effects.
+    /// `true` for a command that a person may add as a check, and then answers for its effects.
     pub fn may_be_added(self) -> bool {
         matches!(
             self,
@@ -77,7 +78,7 @@ impl fmt::Display for CommandConcern {
     }
 }
 
-/// `<` and `…` in quotes stand for themselves.
+/// Quoted text, whose `<` and `…` stand for themselves.
 static QUOTED: Pattern = Pattern::new(r#""(?:[^"\\]|\\.)*"|'[^']*'"#);
 /// `<dir>`, `{{name}}`, `YOUR_KEY`, `path/to/file`, `...` as a word.
 static PLACEHOLDER: Pattern = Pattern::new(concat!(
@@ -101,7 +102,7 @@ static DOES_NOTHING: Pattern = Pattern::new(
     r#"^(?:python3?|node)\s+-[ce]\s+["'](?:\s|true|:|exit\s+0|exit\(0\)|pass|0|;)*["']\s*$"#,
 );
 
-/// `None` for a usable check.
+/// Reason against `command`; `None` for a usable check.
 pub fn find_concern(command: &str) -> Option<CommandConcern> {
     if command.contains(|char: char| char.is_control() && !matches!(char, '\n' | '\t' | '\r')) {
         return Some(CommandConcern::ControlCharacter);
@@ -134,7 +135,7 @@ pub fn find_concern(command: &str) -> Option<CommandConcern> {
     }
 }
 
-/// [`find_concern`], but a command may only print where an output is expected of it.
+/// [`find_concern`], but a command with an expected output may just print.
 pub fn find_check_concern(check: &TaskCheck) -> Option<CommandConcern> {
     let is_judged = has_expected_output(check);
     find_concern(&check.command)
@@ -149,7 +150,7 @@ pub(crate) fn has_expected_output(check: &TaskCheck) -> bool {
         .is_some_and(|expected| !expected.trim().is_empty())
 }
 
-/// Subshell, variables, and changes of the folder.
+/// Beginning of a command before its program: subshell, variables, `cd`.
 static BEFORE_PROGRAM: Pattern = Pattern::new(
     r#"^\s*(?:\(\s*)?(?:(?:[A-Za-z_][A-Za-z0-9_]*=(?:"[^"]*"|'[^']*'|[^\s"'])*|time|env|sudo|exec|!)\s+|cd\s+[^&;|]+(?:&&|;)\s*)*"#,
 );

@@ -1,4 +1,4 @@
-//! `Diagnostic` of a plan.
+//! Diagnostics of a plan: a problem with its code, severity, place in the file and help.
 
 use std::fmt;
 use std::ops::Range;
@@ -12,18 +12,19 @@ pub enum Severity {
     Note,
     /// Likely mistake in a plan that can be run.
     Warning,
-    /// Nothing of the plan is run.
+    /// Mistake because of which nothing of the plan is run.
     Error,
 }
 
+/// Problem of a plan.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Diagnostic {
-    /// Such as `duplicate_id`.
+    /// Kind of problem, such as `duplicate_id`.
     pub code: Code,
     pub severity: Severity,
-    /// Bytes of the file, a byte order mark included.
+    /// Bytes of the file, counted with a byte order mark.
     pub span: Range<usize>,
-    /// From 1.
+    /// Line, from 1.
     pub line: usize,
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub task: Option<String>,
@@ -42,7 +43,7 @@ macro_rules! codes {
         impl Code {
             pub const ALL: &[Self] = &[$(Self::$variant,)*];
 
-/// Such as `duplicate_id`.
+/// Word for machines, such as `duplicate_id`.
             pub fn word(self) -> &'static str {
                 match self { $(Self::$variant => $word,)* }
             }

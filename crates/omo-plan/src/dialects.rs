@@ -1,7 +1,7 @@
-//! Dialects of plans, each read into the one model.
+//! Dialects: formats of plans, such as Kiro or Spec Kit, each read into one [`Plan`].
 //!
-//! A dialect is one file here and one row of the table at the end of this one. An unreadable file, or one of no
-//! dialect, becomes a plan without tasks and with a diagnostic.
+//! A dialect is one file here and one row of the table at the end of this file. An unreadable file,
+//! or one of no dialect, becomes a plan without tasks and with a diagnostic.
 
 pub mod backlog;
 mod checkboxes;
@@ -31,18 +31,18 @@ pub use input::PlanInput;
 pub use place::PlanPlace;
 pub use reading::{CHECKS_REQUIRED, PlanReading, command_from_file, read};
 
-/// State, output and reports of a run follow from the kind: a new dialect of a known kind needs nothing of the engine.
+/// Kind of plan, which decides about state, output and reports of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PlanKind {
-    /// A run writes the checkpoint and the execution report.
+    /// Tasks; a run writes the checkpoint and the execution report.
     Tasks,
-    /// A run commits step by step, can restore the changes of a failed one, and writes a progress file beside the plan.
+    /// Steps with a commit each; a run can undo a failed one, and writes a progress file.
     Steps,
-    /// Tasks for workers at the same time, in a ledger and a folder; a run may add some, and a verifier may judge.
+    /// Tasks for parallel workers, in a ledger and a folder; a run may add some.
     TaskList,
 }
 
-/// A way of writing plans; each default is the rule of most. One without files is never asked to read any.
+/// A format of plans. Default methods suit most formats; one without files reads nothing.
 pub trait PlanDialect: Sync {
     fn name(&self) -> &'static str;
 
@@ -50,7 +50,7 @@ pub trait PlanDialect: Sync {
         PlanKind::Tasks
     }
 
-    /// Such as `task` or `step`.
+    /// Word for a task, such as `task` or `step`.
     fn task_word(&self) -> &'static str {
         match self.kind() {
             PlanKind::Tasks | PlanKind::TaskList => "task",
@@ -58,7 +58,7 @@ pub trait PlanDialect: Sync {
         }
     }
 
-    /// Tasks name their needs, so that others may run at the same time. A step needs the one before only by its place.
+    /// `true` where tasks name their dependencies, so that others may run at the same time.
     fn states_dependencies(&self, plan: &Plan) -> bool {
         match self.kind() {
             PlanKind::Tasks => plan.tasks.iter().any(|task| !task.deps.is_empty()),
@@ -67,7 +67,8 @@ pub trait PlanDialect: Sync {
         }
     }
 
-    /// Few tasks have a proving command, by design: unproved ones let dependents begin, and leave a run incomplete.
+    /// `true` where unproved tasks let dependents begin, since few tasks of the format have a
+    /// check.
     fn unproved_continues(&self) -> bool {
         false
     }
@@ -80,12 +81,12 @@ pub trait PlanDialect: Sync {
         "plan"
     }
 
-    /// One session of a larger plan, with conditions for its entry and its exit.
+    /// `true` for one session of a larger plan, with conditions for its entry and its exit.
     fn is_one_session(&self) -> bool {
         false
     }
 
-    /// A recognized file there is read by this dialect, even if others could read it.
+    /// Places of such files; a recognized file there is read by this dialect, even if others could.
     fn places(&self) -> &'static [PlanPlace] {
         &[]
     }
@@ -106,12 +107,12 @@ pub trait PlanDialect: Sync {
 
     fn read_plan(&self, _input: &PlanInput<'_>, _options: BatchOptions, _plan: &mut Plan) {}
 
-    /// Text with the change, else byte for byte the same; `None` where the dialect has no place for it.
+    /// Text with the change, else byte for byte the same; `None` where the format cannot hold it.
     fn write_back(&self, _text: &str, _change: &PlanChange<'_>) -> Option<String> {
         None
     }
 
-    /// Text with every task open: equal ones differ in state alone. `None` where no state is kept in files.
+    /// Text with every task open, to compare without state; `None` where no state is kept in files.
     fn without_state(&self, _text: &str) -> Option<String> {
         None
     }
@@ -134,7 +135,7 @@ pub enum PlanChange<'a> {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BatchOptions {
-    /// Direct dependents that make a task a hub.
+    /// Number of direct dependents that makes a task a hub.
     pub k: usize,
     pub batch_size: usize,
 }

@@ -1,4 +1,5 @@
-//! `Depends on:` of a task: `Task 1, Task 2 and 3`, `Tasks 1-3`, `Task 2-tests (schema)`, a list, or `None`.
+//! Reads `Depends on:` of a task: `Task 1, Task 2 and 3`, `Tasks 1-3`, `Task 2-tests (schema)`, a
+//! list, or `None`.
 //!
 //! A number counts behind the word `Task`, or where the value holds only numbers.
 
@@ -38,7 +39,7 @@ pub(super) fn read_dependencies<'a>(
     }
 }
 
-/// Such as `#` or `No.`.
+/// Heading of the column with the numbers of tasks, such as `#` or `No.`.
 static NUMBER_COLUMN: Pattern =
     Pattern::new(r"^[*_\s]*(?:#|(?i-u:no\.?|id|nr\.?|tasks?)|{task})[*_\s]*$");
 static NEEDS_COLUMN: Pattern =

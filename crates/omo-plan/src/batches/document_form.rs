@@ -1,4 +1,4 @@
-//! `HeadingForm` of a document.
+//! Finds the form of a plan's task headings, such as `### Task 1: title` or `### 1. title`.
 
 use super::heading_form::HeadingForm;
 use super::task_outline::{TaskOutline, has_tasks};
@@ -6,7 +6,7 @@ use crate::document::MarkdownDocument;
 use crate::labels::read_labels;
 use crate::pattern::Pattern;
 
-/// Form of a plan without a template; [`HeadingForm::Loose`] for no task.
+/// Form of the headings in `document`; [`HeadingForm::Loose`] where there is no task.
 pub(crate) fn find_form(document: &MarkdownDocument<'_>) -> HeadingForm {
     let forms = [HeadingForm::Loose, HeadingForm::Deep].into_iter();
     forms
@@ -26,7 +26,8 @@ const TASK_LABELS: [&str; 4] = [
     "done when",
 ];
 
-/// Most numbered headings have acceptance criteria, and no item is a task by its number.
+/// `true` where most numbered headings have acceptance criteria, and no item is a task by its
+/// number.
 fn has_numbered_tasks(document: &MarkdownDocument<'_>) -> bool {
     if NUMBERED_BOX.is_match(document.text) {
         return false;

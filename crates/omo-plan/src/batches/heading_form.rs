@@ -1,4 +1,4 @@
-//! `HeadingForm` of tasks: their id and title.
+//! Forms of a task's heading, and its parts: `### Task 1-tests: title` → `1-tests` and `title`.
 
 use crate::pattern::Pattern;
 
@@ -33,13 +33,13 @@ impl HeadingForm {
         }
     }
 
-    /// A heading of this level that is no task ends the task before.
+    /// `true` for a level at which a heading that is no task ends the task before it.
     pub(super) fn ends_at(self, level: usize) -> bool {
         level <= if self == Self::Deep { 3 } else { 2 }
     }
 }
 
-/// Id and title of `Task 1-tests: title`.
+/// Id and title of a task's heading: `Task 1-tests: title`.
 pub(super) fn split_task_heading(text: &str, form: HeadingForm) -> Option<(&str, &str)> {
     match form {
         HeadingForm::Exact => TASK.read(text).map(|([id], title)| (id, title)),

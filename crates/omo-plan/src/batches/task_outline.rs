@@ -1,4 +1,4 @@
-//! `TaskOutline` of a plan: tasks, needs and markers.
+//! Outline of a plan: task headings with ids, line numbers, dependencies and markers.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
@@ -11,20 +11,21 @@ use crate::id::is_id;
 
 pub(super) const MAX_FINDINGS_OF_A_KIND: usize = 1000;
 
+/// Heading of a task with its section.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TaskHeading<'a> {
-    /// Number without leading zeros, with `-tests` or `-impl` of a pair.
+    /// Number without leading zeros, with `-tests` or `-impl` of a pair: `2`, `2-tests`.
     pub id: &'a str,
-    /// Without comments.
+    /// Title without comments.
     pub title: Cow<'a, str>,
     pub heading: Range<usize>,
-    /// Of the heading, from 1.
+    /// Line of the heading, from 1.
     pub line: usize,
-    /// Up to the next task, or the next heading of level 1 or 2.
+    /// Bytes up to the next task, or the next heading of level 1 or 2.
     pub section: Range<usize>,
     /// Indices of needed tasks, each once.
     pub depends_on: Vec<usize>,
-    /// Also `true` for `none`.
+    /// `true` for a stated dependency, also for `none`.
     pub states_dependencies: bool,
     pub is_marked: bool,
 }
@@ -48,14 +49,14 @@ impl TaskHeading<'_> {
 pub struct TaskOutline<'a> {
     pub tasks: Vec<TaskHeading<'a>>,
     pub positions: HashMap<&'a str, usize>,
-    /// At most 1,000 of each `Code`.
+    /// Problems, at most 1,000 of each `Code`.
     pub diagnostics: Vec<Diagnostic>,
     counts: BTreeMap<Code, usize>,
     pub(super) form: HeadingForm,
 }
 
 impl<'a> TaskOutline<'a> {
-    /// Without `depends_on`.
+    /// Outline with empty `depends_on`.
     pub(crate) fn read_tasks(document: &MarkdownDocument<'a>, form: HeadingForm) -> Self {
         let mut outline = TaskOutline {
             tasks: Vec::new(),

@@ -1,6 +1,6 @@
-//! `CommandStatus`: anything of the project that can make a command fail.
+//! Finds out what part of a command decides its exit status: `npm test || true` cannot fail.
 //!
-//! A command that cannot be taken apart without a shell counts as judging.
+//! A command that needs a shell to be taken apart counts as [`CommandStatus::Judges`].
 
 use omo_core::shell::programs::{Role, has_role, without_wrappers};
 use omo_core::shell::{
@@ -9,13 +9,14 @@ use omo_core::shell::{
 
 const MAX_DEPTH: usize = 4;
 
+/// Cause of a command's exit status.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum CommandStatus {
-    /// The work can make it fail.
+    /// Fails by the state of the work.
     Judges,
-    /// Succeeds with a printout, which may be judged.
+    /// Succeeds with output, which may be judged.
     Prints,
-    /// Another part throws the failure away.
+    /// Judges, but a further part ignores the failure.
     ThrownAway,
     /// Cannot fail.
     Nothing,
@@ -132,7 +133,7 @@ fn list_status(parts: &[Part], depth: usize) -> CommandStatus {
     pipe.or(list).map_or(all, |open| all.then(open))
 }
 
-/// A command over several lines, such as a loop or a function.
+/// `true` for a command of several lines, such as a loop or a function.
 fn is_compound(part: &Part) -> bool {
     let first = if let PartKind::Command(words) = &part.kind {
         words.first()
@@ -246,7 +247,7 @@ fn prints_of_git(arguments: &[String]) -> bool {
     !has_status && asked.is_some_and(|asked| PRINTS.contains(&format!(" {asked} ")))
 }
 
-/// Comparison of a file, such as `-f`.
+/// `true` for a test of a file, such as `-f`.
 fn asks_of_file(word: &str) -> bool {
     const LETTERS: &str = "abcdefghkprstuwxLOGSN";
     matches!(word, "-nt" | "-ot" | "-ef")

@@ -1,4 +1,4 @@
-//! Tasks of Backlog.md, a file for each: the front matter has id, title, status, and dependencies on other files.
+//! Reads tasks of Backlog.md, one a file, with id, title, status and dependencies in front matter.
 
 use std::ops::Range;
 
@@ -170,7 +170,7 @@ fn with_status(text: &str, status: &FrontMatterField<'_>, word: &str) -> Option<
     )
 }
 
-/// Title, also one folded below its key.
+/// Title, even one folded over the lines below its key.
 fn read_title(document: &MarkdownDocument<'_>) -> String {
     let Some(field) = document.front_matter_field("title") else {
         return String::new();

@@ -1,4 +1,4 @@
-//! Checkboxes of a Markdown file as state.
+//! Clears the checkboxes of a Markdown file: `- [x] 1. title` → `- [ ] 1. title`.
 
 use std::ops::Range;
 

@@ -1,7 +1,7 @@
-//! Plans that are lists of checkboxes, nested and numbered by each format in its way.
+//! Reads plans that are lists of checkboxes: Kiro, Spec Kit, OpenSpec, and others with a file here.
 //!
-//! An item with tasks below and no text is a group; any other that is no task ([`TaskItems`]) is a part of the one
-//! above.
+//! An item without text and with tasks below is a group; any other item that is no task
+//! ([`TaskItems`]) is part of the one above.
 
 mod agent_os;
 mod bmad;
@@ -41,15 +41,16 @@ use unread_items::find_unread_items;
 
 static CHECKPOINT: Pattern = Pattern::new(r"^[\s>*_#]*(?i-u:checkpoint)\b");
 
+/// Items of a format that are tasks, by their numbers and place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum TaskItems {
-    /// Number with a letter first, such as `T001`.
+    /// Items with a number that begins with a letter, such as `T001`.
     Lettered,
-    /// Number.
+    /// Items with a number.
     Numbered,
-    /// Number, or outside of numbered items.
+    /// Items with a number, or outside of numbered items.
     NumberedOrOuter,
-    /// Number, and outside of other numbered items.
+    /// Items with a number, and outside of other numbered items.
     NumberedOuter,
     Outer,
 }
@@ -62,18 +63,18 @@ pub struct ChecklistDialect {
     tasks: TaskItems,
     form: &'static str,
     sign: Option<&'static Pattern>,
-    /// Headings above tasks; `None` for any.
+    /// Pattern of headings above tasks; `None` for any heading.
     section: Option<&'static Pattern>,
     stop: Option<&'static Pattern>,
-    /// Dropped end of a title.
+    /// Pattern of the end of a title that is left out.
     tail: Option<&'static Pattern>,
-    /// Labels in lower case below which nothing is changed and nothing is a check.
+    /// Labels in lower case whose text names neither changed files nor checks.
     context: &'static [&'static str],
-    /// A task that names needs has no others.
+    /// `true` where a task that names dependencies has no others.
     states_all_needs: bool,
-    /// Boxes below a task are ticked with it.
+    /// `true` where boxes below a task are ticked with it.
     ticks_parts: bool,
-    /// Adds data from elsewhere in the file.
+    /// Step that adds data from elsewhere in the file.
     finish: fn(&MarkdownDocument<'_>, &mut Plan),
 }
 

@@ -92,7 +92,7 @@ fn read_dev_workflow(
     report_files_by_case(document, outline, plan);
 }
 
-/// From 1 on.
+/// Contract version from 1 on.
 static VERSION: Pattern = Pattern::new(r"^[vV]*0*[1-9]");
 /// First word of a verdict: neither `unapproved` nor `Approved: no`.
 static APPROVED: Pattern = Pattern::new(r"^[\W_]*(?i-u:approved)(?:[^\w:]|_|$)");

@@ -1,4 +1,4 @@
-//! `PlanFolder`: a plan by the names of its files.
+//! Finds the plan in a folder by its files' names, and joins several plans of one phase (GSD).
 
 use std::collections::BTreeSet;
 
@@ -9,22 +9,23 @@ use super::{PlanPlace, PlanReading, read};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::model::{Dialect, Plan, PlannedState};
 
+/// Choice of a plan's files in a folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PlanFolder {
     File(String),
-    /// Read together, in this order; `others` are plans of another format.
+    /// Plans that are read together, in this order; `others` are plans of another format.
     Joined {
         plans: Vec<String>,
         others: Vec<String>,
     },
-    /// No single plan: names of all files that are plans by their place.
+    /// Names of all plans of a folder without a single one.
     Unclear(Vec<String>),
 }
 
 const COMMON_NAME: &str = "plan.md";
 
 impl PlanFolder {
-    /// `names` are the regular files in `folder`.
+    /// Choice among `names`, the regular files in `folder`.
     pub fn find(folder: &str, names: &[String]) -> Self {
         let joined = select(names, |name| {
             Dialect::Gsd
@@ -59,7 +60,7 @@ impl PlanFolder {
     }
 }
 
-/// Names for which `is_plan` holds, sorted, each once.
+/// Names that satisfy `is_plan`, sorted, each once.
 fn select(names: &[String], is_plan: impl Fn(&str) -> bool) -> Vec<String> {
     let selected: BTreeSet<&String> = names.iter().filter(|name| is_plan(name)).collect();
     selected.into_iter().cloned().collect()
@@ -72,7 +73,7 @@ fn distinct_places() -> impl Iterator<Item = &'static PlanPlace> {
         .filter(|place| place.name != COMMON_NAME)
 }
 
-/// Files are paths with bytes, in the order of their names; `is_done` is `true` for one that a summary calls executed.
+/// Joins `files`, sorted pairs of path and bytes; `is_done` tells which ones have a summary.
 pub fn read_folder(
     folder: &str,
     files: &[(String, Vec<u8>)],

@@ -1,4 +1,4 @@
-//! Goal of a plan, from the files beside it.
+//! Reads the goal of a plan from files beside it, such as `spec.md`.
 
 use std::ops::Range;
 
@@ -13,7 +13,7 @@ const MAX_REQUIREMENTS: usize = 20;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GoalFile {
-    /// From the plan's folder; `*` is any folder.
+    /// Path from the plan's folder; `*` is any folder.
     pub path: &'static str,
     pub part: GoalPart,
 }
@@ -27,7 +27,8 @@ pub enum GoalPart {
     Requirements,
 }
 
-/// Goal on one line, bounded and harmless; its files in the order of [`GoalFile`].
+/// Goal on one line, of limited length and without control characters; `files` are in the order of
+/// [`GoalFile`].
 pub fn read_goal<'a>(files: impl IntoIterator<Item = (GoalPart, &'a str)>) -> String {
     let parts = files.into_iter().map(|(part, text)| {
         let document = MarkdownDocument::read(text);

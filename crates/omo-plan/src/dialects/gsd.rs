@@ -128,7 +128,7 @@ fn read_elements<'a>(document: &MarkdownDocument<'a>) -> (TagIndex<'a>, Vec<Task
 
 pub(super) struct PlanOrder {
     pub wave: Option<u32>,
-    /// Also `true` for none.
+    /// `true` for stated dependencies, also for none.
     pub states_needs: bool,
 }
 
@@ -214,7 +214,7 @@ fn read_gsd(document: &MarkdownDocument<'_>, plan: &mut Plan) {
     report_task_problems(plan, &heads, |byte| document.line_number(byte));
 }
 
-/// `Phase 02-sync, plan 13`, by the front matter.
+/// Title such as `Phase 02-sync, plan 13`, from the front matter.
 fn read_title(document: &MarkdownDocument<'_>) -> Option<String> {
     let phase = sanitize(document.front_matter_field("phase")?.value, 100);
     let plan = sanitize(document.front_matter_field("plan")?.value, 100);

@@ -1,11 +1,11 @@
-//! `PlanInput`: a file that may be a plan.
+//! `PlanInput`: path and text of a file that may be a plan.
 
 use std::cell::OnceCell;
 
 use crate::document::MarkdownDocument;
 use crate::model::Dialect;
 
-/// Markdown is read once for all dialects, on demand.
+/// File to recognize and read. Its Markdown is parsed once for all dialects, on demand.
 #[derive(Debug)]
 pub struct PlanInput<'a> {
     path: &'a str,
@@ -32,7 +32,7 @@ impl<'a> PlanInput<'a> {
         self.text
     }
 
-    /// Looks like a JSON object, in which no Markdown is read.
+    /// `true` for text that looks like a JSON object, in which no Markdown is read.
     pub fn is_json(&self) -> bool {
         let text = self.text.trim_start_matches('\u{feff}').trim_start();
         text.strip_prefix('{')
@@ -44,7 +44,7 @@ impl<'a> PlanInput<'a> {
             .get_or_init(|| MarkdownDocument::read(self.text))
     }
 
-    /// `find` is called once for all dialects.
+    /// Format of the checklist; `find` is called once for all dialects.
     pub(super) fn checklist_format(
         &self,
         find: impl FnOnce() -> Option<Dialect>,

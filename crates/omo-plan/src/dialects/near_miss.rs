@@ -1,4 +1,4 @@
-//! Diagnostic of a file of no known format: its most task-like line, and the form of a task.
+//! Explains a file of no known format: names its most task-like line, and the form of a task.
 
 use std::ops::Range;
 

@@ -1,4 +1,4 @@
-//! Parts of the dialects whose tasks are headings `### Task N:`.
+//! Shared parts of dialects whose tasks are headings `### Task N:`, such as superpowers.
 
 mod commands;
 mod heading_fields;
@@ -16,7 +16,7 @@ use crate::labels::read_labels;
 pub(super) use heading_fields::{HeadingFields, unique_checks};
 pub(super) use steps::TaskSteps;
 
-/// `**Goal:**` before the first task.
+/// Text of `**Goal:**` before the first task.
 pub(super) fn read_goal(document: &MarkdownDocument<'_>, outline: &TaskOutline<'_>) -> String {
     let end = outline
         .tasks
@@ -29,7 +29,7 @@ pub(super) fn read_goal(document: &MarkdownDocument<'_>, outline: &TaskOutline<'
     })
 }
 
-/// Text of a task without empty lines, a rule and the section comment at its end.
+/// Text of a task without trailing blank lines, rules and section comments.
 pub(super) fn without_tail(document: &MarkdownDocument<'_>, section: Range<usize>) -> Range<usize> {
     let mut end = section.start;
     for line in line_ranges(document.text, section.clone()) {
@@ -42,7 +42,7 @@ pub(super) fn without_tail(document: &MarkdownDocument<'_>, section: Range<usize
     section.start..end
 }
 
-/// `None` without `Depends on`.
+/// Ids below `Depends on`; `None` without that label.
 pub(super) fn stated_dependencies(
     outline: &TaskOutline<'_>,
     task: &TaskHeading<'_>,
@@ -56,7 +56,7 @@ pub(super) fn stated_dependencies(
     })
 }
 
-/// Stated dependencies, and the tests of an implementation.
+/// Stated dependencies; an implementation needs its tests as well.
 pub(super) fn task_dependencies(
     outline: &TaskOutline<'_>,
     task: &TaskHeading<'_>,

@@ -1,4 +1,4 @@
-//! Reading of a file as a plan: its dialect by text and place, and the diagnostic for one of none.
+//! Reads a file as a plan: recognizes its dialect by text and path, or explains why it is none.
 
 use std::path::Path;
 
@@ -11,10 +11,11 @@ use crate::digest::sha256_hex;
 use crate::document::{MarkdownDocument, line_ranges};
 use crate::model::{Dialect, Plan, PlanSource, RunPolicy};
 
+/// Options for reading a plan.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PlanReading {
     pub batches: BatchOptions,
-    /// `None` to recognize it.
+    /// Dialect of the file; `None` to recognize it.
     pub dialect: Option<Dialect>,
 }
 
@@ -37,10 +38,10 @@ impl From<&Plan> for PlanReading {
     }
 }
 
-/// Forbids to run a plan unless a command proves each task.
+/// Comment in a plan that forbids to run it unless a command proves each task.
 pub const CHECKS_REQUIRED: &str = "<!-- checks: required -->";
 
-/// Every file becomes a [`Plan`] with diagnostics.
+/// Plan of a file, whatever it holds: problems become diagnostics.
 pub fn read(path: &str, bytes: &[u8], reading: impl Into<PlanReading>) -> Plan {
     let reading = reading.into();
     let plan = read_as(path, bytes, reading);
@@ -127,7 +128,7 @@ fn read_as(path: &str, bytes: &[u8], reading: PlanReading) -> Plan {
     plan
 }
 
-/// The dialect of the place if it can read the file, else the first that can.
+/// Dialect of the file's place if it can read the file, else the first that can.
 fn recognize(input: &PlanInput<'_>) -> Option<Dialect> {
     let by_place = Dialect::of_place(input.path());
     by_place
@@ -219,7 +220,7 @@ pub fn command_from_file(path: &str) -> String {
     }
 }
 
-/// Near miss of a dialect, or the file's most task-like line.
+/// Diagnostic for a file of no dialect: a near miss, or the most task-like line.
 fn unrecognized(input: &PlanInput<'_>) -> Diagnostic {
     let near = Dialect::ALL
         .iter()

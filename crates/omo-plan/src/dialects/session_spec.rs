@@ -1,4 +1,4 @@
-//! Dialect of one session of an ultraplan, with entry and exit conditions.
+//! Reads the spec of one session of an ultraplan, with conditions for its entry and its exit.
 
 use omo_core::check::task_check::{TaskCheck, has_pipe};
 use omo_core::text::sanitize;
@@ -15,7 +15,7 @@ use crate::labels::{LabeledField, read_labels};
 use crate::model::{GroupIsolation, Parallelism, Plan, Precondition, TaskGroup};
 
 const SESSION_GROUP: &str = "session";
-/// `git status` ends with status 0 either way.
+/// Command for a clean tree; `git status` ends with status 0 either way.
 const CLEAN_CHECK: &str = "test -z \"$(git status --porcelain)\"";
 
 #[derive(Debug)]

@@ -1,6 +1,7 @@
-//! Plans of `### Task N:` with `**Files:**` and steps `- [ ] **Step 1: …**`, whose boxes are their state.
+//! Reads plans of superpowers: `### Task N:` with `**Files:**` and steps `- [ ] **Step 1: …**`,
+//! whose boxes are their state.
 //!
-//! Checks are the commands of the steps; one that is run to see it fail, before the work, is the red check.
+//! Commands of steps are the checks; one that is to fail before the work is the red check.
 
 mod recognition;
 mod state;

@@ -1,6 +1,6 @@
-//! Plans in JSON: `tasks.json` of Task Master with tags, tasks and subtasks, and `prd.json` of ralph with stories.
+//! Reads plans in JSON: `tasks.json` of Task Master, and `prd.json` of ralph.
 //!
-//! One tag is read. A subtask is a task called `1.2`, its parent a task behind it; numbers that it needs are siblings.
+//! Of several tags one is read. A subtask becomes a task such as `1.2`, which its parent needs.
 
 mod dependencies;
 mod state;
@@ -23,6 +23,7 @@ use tasks_file::{JsonTask, TasksFile, collect_tasks, json_text, span_of};
 
 const SHOWN_NAMES: usize = 8;
 
+/// A JSON format of plans, by its keys.
 #[derive(Debug)]
 pub struct JsonDialect {
     name: &'static str,
@@ -30,14 +31,14 @@ pub struct JsonDialect {
     lists: &'static [&'static str],
     has_tags: bool,
     keys: &'static [&'static str],
-    /// Key of the state, and its values for a finished and a reopened task.
+    /// Key of a task's state, and its values for a finished and a reopened task.
     state: &'static str,
     done: &'static str,
     open: &'static str,
     form: &'static str,
 }
 
-/// Tags, tasks, subtasks.
+/// Format with tags, tasks and subtasks.
 pub static TASK_MASTER: JsonDialect = JsonDialect {
     name: "task-master",
     places: &[
@@ -54,7 +55,7 @@ pub static TASK_MASTER: JsonDialect = JsonDialect {
            the list of them",
 };
 
-/// User stories, each with `passes`.
+/// Format with user stories, each with `passes`.
 pub static RALPH: JsonDialect = JsonDialect {
     name: "ralph",
     places: &[

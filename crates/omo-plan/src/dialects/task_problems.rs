@@ -1,4 +1,4 @@
-//! Problems of tasks in any plan: ids, needs, circles, and paths out of the repository.
+//! Checks the tasks of any plan: unique ids, known dependencies without cycles, paths in the repository.
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
@@ -14,7 +14,8 @@ use crate::task_graph;
 const MAX_FINDINGS: usize = 1000;
 const SHOWN_BYTES: usize = 60;
 
-/// `heads` are the bytes of each task's first line; `line_of` gives the line of a byte, from 1.
+/// Adds diagnostics to `plan`. `heads` are the bytes of each task's first line; `line_of` counts
+/// from 1.
 pub(crate) fn report_task_problems(
     plan: &mut Plan,
     heads: &[Range<usize>],

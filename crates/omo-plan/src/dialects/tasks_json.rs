@@ -1,4 +1,4 @@
-//! Dialect of task lists: a folder with a file for each task, which [`crate::task_list`] reads.
+//! Dialect of task lists: folders of JSON files, which [`crate::task_list`] reads.
 
 use super::{PlanDialect, PlanKind};
 

@@ -1,8 +1,8 @@
-//! Table of effects by program and word.
+//! Effects of programs by their subcommand, such as `git push` → `Changes`.
 
 use super::Effect;
 
-/// Effects by a word behind a program's options; `*` is any or none, `-` none.
+/// Effect, programs, and words behind their options; `*` is any word or none, `-` none.
 pub(super) const TABLE: &[(Effect, &str, &str)] = &[
     (
         Effect::Changes,

@@ -7,7 +7,7 @@ use crate::pattern::Pattern;
 
 static SIGN: Pattern = Pattern::new(r"^#{2,5} *(?i-u:task group) +\d");
 
-/// `agent-os/specs/*/tasks.md`.
+/// Format of `agent-os/specs/*/tasks.md`.
 pub static AGENT_OS: ChecklistDialect = ChecklistDialect {
     dialect: Dialect::AgentOs,
     name: "agent-os",

@@ -15,7 +15,7 @@ static CRITERION: Pattern =
 static NAMED: Pattern = Pattern::new(r"\((?i-u:ac)s?:?([^()]*)\)");
 const MAX_CRITERION: usize = 400;
 
-/// `docs/stories/*.md`, and the places of newer versions.
+/// Format of `docs/stories/*.md`, and the places of newer versions.
 pub static BMAD: ChecklistDialect = ChecklistDialect {
     dialect: Dialect::Bmad,
     name: "bmad",

@@ -11,7 +11,7 @@ static COMMIT: Pattern = Pattern::new(
     r" *(?:[\[(]`?(?:checkpoint: *)?[0-9a-f]{7,40}`?[\])]|`[0-9a-f]{7,40}`|\b(?:checkpoint: *)?(?:[a-f]+[0-9]|[0-9]+[a-f])[0-9a-f]{4,38})\.?$",
 );
 
-/// `conductor/tracks/*/plan.md`.
+/// Format of `conductor/tracks/*/plan.md`.
 pub static CONDUCTOR: ChecklistDialect = ChecklistDialect {
     dialect: Dialect::Conductor,
     name: "conductor",

@@ -1,4 +1,4 @@
-//! Needs in a checklist: stated ones, and those from order, phases and markers.
+//! Dependencies of checklist tasks: stated ones such as `depends on T001`, and implied ones.
 
 use std::collections::{HashMap, HashSet};
 
@@ -9,7 +9,7 @@ use crate::document::{MarkdownDocument, line_ranges};
 use crate::pattern::Pattern;
 use crate::task_graph::order_by_needs;
 
-/// Pairs between two sets of tasks, above which one task joins them.
+/// Pairs between two sets of tasks, above which a task is put between them.
 const MAX_PAIRS: usize = 4096;
 const MAX_IDS: usize = 1000;
 
@@ -17,17 +17,18 @@ pub(super) const MAX_DEPENDENCIES: usize = 100_000;
 const MAX_NEEDED_LINE_BYTES: usize = 1000;
 const MAX_LINE_BYTES: usize = 16_384;
 
-/// Before the ids of needed tasks: `depends on T001`, `Dependencies: 1.1`, `blocked by task 2`.
+/// Words before the ids of needed tasks: `depends on T001`, `Dependencies: 1.1`,
+/// `blocked by task 2`.
 static NEEDS: Pattern = Pattern::new(
     r"(?:(?i-u:\b(?:depend(?:s|ing|ent)?[ \t]+(?:up)?on|dependenc(?:y|ies)|depends|requires|blocked[ \t]+by|after|needs|prerequisites?|dependencias?|depende[ \t]+de)\b)|依[赖賴](?:[于於]|项)?|依存(?:関係|先)?[ \t]*[:：]|前置(?:任务|任務|条件)?[ \t]*[:：]|前提(?:タスク)?[ \t]*[:：]|의존(?:성)?|[Aa]bhängig(?:keiten|[ \t]+von)|[Dd]ependências?|[Dd]épend(?:ances?|[ \t]+de)|[Зз]ависит от|[Зз]ависимости|[Pp]hụ thuộc)[*_]*[ \t]*[:：]?[*_ \t]*(?:(?:(?i-u:the|both|all of|completion of|tasks?|steps?)|任务|任務|タスク)[ \t]*)*",
 );
-/// Behind the ids of needed tasks: `1.1、1.2 に依存`.
+/// Words behind the ids of needed tasks: `1.1、1.2 に依存`.
 static NEEDED: Pattern = Pattern::new(r"^[ \t]*(?:の[^、。,]{0,20})?(?:に依存|の?完了後)");
 /// Id with a remark in brackets, and the sign before the next id or the end of a range.
 static LISTED_ID: Pattern = Pattern::new(
     r"^[`*_\[(]*((?:[A-Z][A-Z0-9]{1,20}-|[A-Z]{1,4}-?|t-?)?\d+[a-z]?(?:[.-]\d+[a-z]?)*)[`*_\])]*(?:[ \t]+\([^()]{1,80}\))?(?:[ \t]*(-|–|—|\.\.+|(?i-u:to|through|thru))[ \t]*[`*_]*|[ \t]*(?:,|&|\+|/|;|、|，)?[ \t]*(?:(?:(?i-u:and|or)[ \t]+)|[和及と][ \t]*)?(?:(?i-u:tasks?)[ \t]+|任务[ \t]*|タスク[ \t]*)?)",
 );
-/// Between a task and later ones: `T004 before T005`, `T001 blocks T002`.
+/// Words between a task and later ones: `T004 before T005`, `T001 blocks T002`.
 static BEFORE: Pattern = Pattern::new(
     r"^(?i-u:(?:(?:must|should|has to)[ \t]+(?:be[ \t]+)?(?:done[ \t]+|completed?[ \t]+|finished?[ \t]+|come[ \t]+|run[ \t]+)?)?before|blocks)[ \t]+[*_`]*(?:(?i-u:tasks?)[ \t]+)?",
 );
@@ -75,9 +76,9 @@ impl<'a> TaskNames<'a> {
 }
 
 pub(super) struct StatedNeeds {
-    /// `None` for a task without a statement.
+    /// Needed ids of each task; `None` for a task without a statement.
     pub ids: Vec<Option<Vec<String>>>,
-    /// Task that exceeds `MAX_DEPENDENCIES`; the rest is not read.
+    /// Index of the task that exceeds `MAX_DEPENDENCIES`; the rest is not read.
     pub too_many_at: Option<usize>,
 }
 
@@ -185,7 +186,7 @@ fn is_label(text: &str, value: &str) -> bool {
         .ends_with([':', '：'])
 }
 
-/// Reads statements such as `T005 depends on T002`; returns the first task with which they are more than `left`.
+/// Reads statements such as `T005 depends on T002`; returns the task at which they exceed `left`.
 fn read_statements(
     document: &MarkdownDocument<'_>,
     outline: &ChecklistOutline<'_>,
@@ -324,7 +325,7 @@ fn join(own: &[usize], more: &[usize]) -> Vec<usize> {
         .collect()
 }
 
-/// Each task needs those before it; neighbors marked as parallel do not need each other.
+/// Dependencies by order: each task needs those before it, except for parallel neighbors.
 fn follow_order(outline: &ChecklistOutline<'_>) -> Vec<Vec<usize>> {
     let mut sets: Vec<Vec<usize>> = Vec::new();
     let mut before: Option<&ChecklistEntry<'_>> = None;
@@ -364,7 +365,7 @@ fn follow_sets(sets: &[Vec<usize>], needs: &mut [Vec<usize>]) {
     }
 }
 
-/// Needs from waves; a task in none needs everything before it.
+/// Dependencies by waves; a task in no wave needs everything before it.
 fn follow_waves(document: &MarkdownDocument<'_>, names: &TaskNames<'_>) -> Option<Vec<Vec<usize>>> {
     let mut known: HashSet<usize> = HashSet::new();
     let waves: Vec<Vec<usize>> = read_waves(document)?
@@ -384,7 +385,7 @@ fn follow_waves(document: &MarkdownDocument<'_>, names: &TaskNames<'_>) -> Optio
     (!waves.is_empty()).then_some(needs)
 }
 
-/// A task that is not `known` waits for everything since the last one of its kind.
+/// Dependencies of tasks that are not `known`, on everything since the last such task.
 fn wait_for_all_above(count: usize, known: &HashSet<usize>) -> Vec<Vec<usize>> {
     let mut above: Vec<usize> = Vec::new();
     let needs = (0..count).map(|place| {

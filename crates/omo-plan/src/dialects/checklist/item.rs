@@ -1,4 +1,4 @@
-//! `ChecklistItem`: its checkbox, number, markers and title.
+//! Reads a line of a checklist: `- [ ] T001 [P] [US1] title` → number, markers and title.
 
 use std::ops::Range;
 
@@ -14,12 +14,12 @@ pub(super) struct ChecklistItem<'a> {
     pub indentation: usize,
     pub mark: Range<usize>,
     pub is_done: bool,
-    /// As written, such as `T001` or `1.2`.
+    /// Number as written, such as `T001` or `1.2`.
     pub number: Option<&'a str>,
     pub is_labelled: bool,
-    /// `[P]` or `(P)`: at the same time as its neighbors.
+    /// `true` for a marker `[P]` or `(P)`: runs at the same time as its neighbors.
     pub is_parallel: bool,
-    /// `*`.
+    /// `true` for a marker `*`.
     pub is_optional: bool,
     pub title: String,
     pub span: Range<usize>,
@@ -32,23 +32,23 @@ static CHECKBOX: Pattern =
 static NUMBER: Pattern = Pattern::new(
     r"^([*_`~]*)((?i-u:(?:sub-?)?task[ \t]+)?)((?:T-[A-Z]{1,4}-?\d{1,4}|T-?\d+|t-?\d{2,}|[A-Z]{1,3}-?\d{3,}|[A-Z]{1,4}\d+[.-]\d+|[A-Z]\d{1,2}|\d+)[A-Za-z]?(?:[.-]\d+[a-z]?)*)([.):]|\b)([*_`]*)(\\?\*)?[*_`]*[.):]?(\s|$)",
 );
-/// Such as `FOUNDATION-1: …`.
+/// Number with a word, such as `FOUNDATION-1: …`.
 static WORD_NUMBER: Pattern =
     Pattern::new(r"^[*_`~]*([A-Z][A-Z0-9]{1,20}-\d{1,4}(?:\.\d+)?):[*_`~]*\s+");
 static LABEL: Pattern = Pattern::new(r"^[*_]*(?i-u:(?:sub-?)?task)[*_]*[ \t]*[:：][*_ \t]*");
 static BRACKETED: Pattern = Pattern::new(
     r"^[*_`~]*[\[(]([Tt]-?\d{2,}[A-Za-z]?(?:[.-]\d+[a-z]?)*)[\])][*_`~]*[.):]?(?:\s+|$)",
 );
-/// `(deferred)`.
+/// Marker of a postponed item, such as `(deferred)`.
 pub(super) static DEFERRED: Pattern =
     Pattern::new(r"^[*_~]*[(\[](?i-u:deferred|postponed|later|future|skipped)[)\]]");
-/// Behind the number: `[P]`, `[US1]`, `(P)`, `[US1, US2]`, `*`.
+/// Marker behind the number: `[P]`, `[US1]`, `(P)`, `[US1, US2]`, `*`.
 static MARKER: Pattern = Pattern::new(
     r"^(?:[*_`]*[\[(](P|p)[\])][*_`]*|[*_`]*\[(?:[A-Z]{1,8}[ -]?\d*(?:[,/& +-]+[A-Z]{0,8}\d+)*|(?i-u:foundation(?:al)?|setup|polish)[ -][A-Z]{1,4}\d*|(?i-u:story|setup|shared|foundation(?:al)?|polish|core|infra))\][*_`]*|(\\?\*))(?:[ \t:]+|$)",
 );
 
 impl<'a> ChecklistItem<'a> {
-    /// `span` is the place of the line in the file.
+    /// Item of a line that is at `span` in the file; `None` for other lines.
     pub(super) fn read(line: &'a str, span: Range<usize>) -> Option<Self> {
         let is_listed = line
             .trim_start()

@@ -1,4 +1,4 @@
-//! `ChecklistOutline`: items with their numbers, texts and parents.
+//! Outline of a checklist: its items with ids, texts, parents and checkboxes.
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
@@ -12,7 +12,7 @@ use crate::pattern::Pattern;
 pub(super) static NUMBERS_NOTE: Pattern = Pattern::new(
     r"^[\s*+-]*[_*]+[^_*:：]{2,40}[:：][\s*_]*\d+(?:\.\d+)*(?:[,、，;\s]+\d+(?:\.\d+)*)*[_*]+\s*$",
 );
-/// Source of an item, with nothing to do.
+/// Remark about an item's source, with nothing to do.
 static REFERENCE: Pattern = Pattern::new(
     r"^[_*]+(?i-u:requirements?|validates|status|estimate|effort|priority|phase|depends(?: on)?)[:：* ]",
 );
@@ -20,6 +20,7 @@ static REFERENCE: Pattern = Pattern::new(
 pub(super) static TASK_HEADING: Pattern =
     Pattern::new(r"^[^\p{L}\p{N}]*(?:(?i-u:task)\s+\d|T-?\d+\b)");
 
+/// Item of a checklist with its place in the outline.
 #[derive(Debug)]
 pub(super) struct ChecklistEntry<'a> {
     pub item: ChecklistItem<'a>,
@@ -32,9 +33,9 @@ pub(super) struct ChecklistEntry<'a> {
     pub heading: Option<usize>,
     pub parent: Option<usize>,
     pub is_group: bool,
-    /// A person is asked before anything behind it is begun.
+    /// `true` where a person is asked before anything behind the item begins.
     pub stops: bool,
-    /// Boxes that are ticked with it, and their state.
+    /// Boxes that are ticked with the item, and their state.
     parts: Vec<(Range<usize>, bool)>,
 }
 
@@ -67,7 +68,7 @@ impl<'a> ChecklistOutline<'a> {
         self.entries.iter().filter(|entry| !entry.is_group)
     }
 
-    /// Boxes of a finished task and of groups without open items; `None` for an unknown or ambiguous id.
+    /// Boxes to tick for a finished task; `None` for an unknown or ambiguous id.
     pub(super) fn marks_to_tick(&self, id: &str) -> Option<Vec<Range<usize>>> {
         let place = self.task_place(id)?;
         let mut done: HashSet<usize> = HashSet::from([place]);
@@ -369,7 +370,7 @@ fn is_below(
         }
 }
 
-/// An item of Spec Kit that only names a task above, as in `T007: see there`, is no task.
+/// `true` for a task; an item that only refers to one (`T007: see there`) is none.
 fn is_task(item: &ChecklistItem<'_>, numbers: &HashSet<&str>, format: &ChecklistDialect) -> bool {
     match (format.tasks, item.number) {
         (TaskItems::Lettered, Some(number)) => {

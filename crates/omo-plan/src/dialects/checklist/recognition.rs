@@ -1,4 +1,4 @@
-//! Recognition of a checklist's format: by its text, then by its place.
+//! Recognizes the format of a checklist, such as Kiro, by its text, then by its path.
 
 use super::item::ChecklistItem;
 use super::outline::{NUMBERS_NOTE, TASK_HEADING, plain_lines};
@@ -7,30 +7,31 @@ use crate::dialects::PlanInput;
 use crate::model::Dialect;
 use crate::pattern::Pattern;
 
-/// As Kiro writes them: `_Requirements: 1.1, 2.3_`.
+/// Notes as Kiro writes them: `_Requirements: 1.1, 2.3_`.
 static REQUIREMENTS: Pattern = Pattern::new(
     r"^\s*[-*+]?\s*[_*]+(?i-u:requirements?|validates|leverage|prompt|boundary|depends)[:：* ]",
 );
-/// `## 1. Setup`, `### 1.1 Setup`.
+/// Numbered heading: `## 1. Setup`, `### 1.1 Setup`.
 static NUMBERED_HEADING: Pattern = Pattern::new(r"^\d+(?:[.)]|\.\d+(?:\.\d+)*[.)]?)\s");
 static TASKS_TITLE: Pattern = Pattern::new(
     r"^(?:(?i-u:implementation\s+)?(?i-u:tasks|task list|tareas|tarefas|tâches|aufgaben)\b|任务|任務|タスク|작업)",
 );
 
+/// Counts of a checklist's items and notes, by which its format is told.
 #[derive(Default)]
 struct ChecklistShape {
     items: usize,
-    /// Such as `T001`.
+    /// Items with a number such as `T001`.
     task_numbers: usize,
-    /// Such as `1.2`.
+    /// Items with a number such as `1.2`.
     section_numbers: usize,
-    /// Such as `1.`.
+    /// Items with a number such as `1.`.
     dotted_numbers: usize,
     has_optional: bool,
     has_requirements: bool,
     has_numbered_headings: bool,
     title_names_tasks: Option<bool>,
-    /// By a `sign`.
+    /// Format whose `sign` the text has.
     signed: Option<Dialect>,
 }
 
@@ -83,7 +84,7 @@ pub(super) fn find_format(input: &PlanInput<'_>) -> Option<Dialect> {
     })
 }
 
-/// Most items have numbers and notes of Kiro, whatever headings stand above them.
+/// `true` where most items have numbers and notes of Kiro, whatever headings stand above them.
 pub(super) fn is_surely_kiro(input: &PlanInput<'_>) -> bool {
     let shape = ChecklistShape::read(input);
     shape.has_requirements && (shape.section_numbers + shape.dotted_numbers) * 2 > shape.items

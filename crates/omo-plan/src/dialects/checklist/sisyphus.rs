@@ -9,7 +9,7 @@ use crate::pattern::Pattern;
 
 static SIGN: Pattern = Pattern::new(r"^#{1,3} (?:TODOs|Final Verification Wave)\b");
 
-/// `.sisyphus/plans/*.md`.
+/// Format of `.sisyphus/plans/*.md`.
 pub static SISYPHUS: ChecklistDialect = ChecklistDialect {
     dialect: Dialect::Sisyphus,
     name: "sisyphus",

@@ -1,4 +1,4 @@
-//! Items that look like tasks and are none, each reported at its line.
+//! Warns about items that look like tasks and are not read as such, each at its line.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -23,7 +23,7 @@ static BOX: Pattern = Pattern::new(
 );
 static LISTED: Pattern = Pattern::new(r"^[ \t]*(\d{1,9})[.)][ \t]");
 
-/// Items outside of tasks with a box, or with an unused number.
+/// Diagnostics about items outside of tasks with a box, or with an unused number.
 pub(super) fn find_unread_items(
     document: &MarkdownDocument<'_>,
     outline: &ChecklistOutline<'_>,
@@ -83,7 +83,7 @@ pub(super) fn find_unread_items(
     found
 }
 
-/// Plain numbers of tasks in order: an item without a box that counts on was meant as a task.
+/// Counter of plain numbers: an item without a box that continues them was meant as a task.
 struct TaskCounter {
     counted: Vec<(usize, u64)>,
     last: u64,
@@ -116,7 +116,7 @@ impl TaskCounter {
     }
 }
 
-/// Heading above a line; `is_told` once its items were reported.
+/// Last heading above a line; `is_told` once its items were reported.
 #[derive(Default)]
 struct Below {
     next: usize,

@@ -1,4 +1,4 @@
-//! Decisions of a plan's user, and their writing.
+//! Decisions in a plan (`[DP-001] title` with options): reads them, and writes the user's choice.
 
 use std::ops::Range;
 
@@ -91,7 +91,7 @@ fn find_label<'l, 'a>(labels: &'l [LabeledField<'a>], key: &str) -> Option<&'l L
     labels.iter().find(|label| label.key.starts_with(key))
 }
 
-/// Items `- A: …`.
+/// Options of a decision, from items `- A: …`.
 fn read_options(document: &MarkdownDocument<'_>, value: Range<usize>) -> Vec<DecisionOption> {
     let items =
         line_ranges(document.text, value).map(|line| split_list_marker(document.slice(line)));
@@ -129,7 +129,8 @@ fn is_letter(word: &str) -> bool {
     word.len() == 1 && word.starts_with(|char: char| char.is_ascii_uppercase())
 }
 
-/// Writes `**Chosen:** Option A` in place of an empty one, of the recommendation, or at the end. A made decision stays.
+/// Text with `**Chosen:** Option A` in place of an empty choice, or at the end. A made decision
+/// stays.
 pub(super) fn write_choice(text: &str, decision: &PlanDecision, label: &str) -> String {
     let Some(place) = decision.choice_range.clone() else {
         return text.to_owned();

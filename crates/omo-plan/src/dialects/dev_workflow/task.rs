@@ -1,4 +1,4 @@
-//! A task of `dev-workflow` with its labels.
+//! Reads a task of `dev-workflow` by its labels, such as `**Files:**` and `**Verify:**`.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -29,7 +29,7 @@ const KNOWN: [&str; 9] = [
     "touched surface",
     "regression shield",
 ];
-/// Labels with a rule; all others are kept by name.
+/// Labels with a meaning for a run; all others are kept by name.
 const INTERPRETED: [&str; 4] = ["files", "depends on", "verify", "task contract"];
 
 pub(super) fn read_task(
@@ -158,7 +158,8 @@ fn read_verify(
     found
 }
 
-/// Checks and red check. Tests written first have to fail, unless the plan expects success of a command.
+/// Checks, and the check that has to fail before the work. Tests written first have to fail, unless
+/// the plan expects success of a command.
 fn split_checks(
     task: &TaskHeading<'_>,
     found: Vec<StatedCheck>,

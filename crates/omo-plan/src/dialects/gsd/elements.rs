@@ -1,6 +1,7 @@
-//! Elements of a GSD plan, which is no XML: they hold code with any signs, and some are never closed.
+//! Elements of a GSD plan, such as `<task>`. The text is no XML: it holds unescaped code, and some
+//! elements are not closed.
 //!
-//! A task reaches to its end tag or the next task, an element in it to its end tag or the next field.
+//! A task ends at its end tag or the next task, an element in it at its end tag or the next field.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -75,11 +76,11 @@ enum LineTag {
 #[derive(Debug)]
 pub(super) struct TagIndex<'a> {
     text: &'a str,
-    /// `<feature>` in a test-driven plan.
+    /// Name of the task element; `feature` in a test-driven plan.
     task_name: &'static str,
     ends: HashMap<&'a str, Vec<usize>>,
     lines: Vec<(usize, LineTag)>,
-    /// `lines` at which a task begins or ends.
+    /// Indices in `lines` at which a task begins or ends.
     borders: Vec<usize>,
     fences: Vec<usize>,
 }
@@ -131,7 +132,7 @@ impl<'a> TagIndex<'a> {
         index
     }
 
-    /// At most one more than a plan may have. Tasks in code count only with `reads_code`.
+    /// Tasks, at most one more than a plan may have; those in code only with `reads_code`.
     pub(super) fn tasks(&self, reads_code: bool) -> Vec<TaskElement<'a>> {
         let mut found: Vec<TaskElement<'a>> = Vec::new();
         let mut from = 0;

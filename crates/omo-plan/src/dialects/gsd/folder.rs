@@ -1,4 +1,4 @@
-//! Plans of a folder as one, each behind those that it requires.
+//! Joins the GSD plans of a folder into one, each behind those that it requires.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::Path;
@@ -16,8 +16,9 @@ use crate::task_graph::{circle_words, order_by_needs};
 const MAX_NAME: usize = 40;
 const PLAN_FILE: &str = "Plan file";
 
-/// Task `1` of `02-13-PLAN.md` becomes `02-13.1`; the first tasks of a plan need the last ones of each required plan.
-/// A requirement that is missing is reported and stays in [`Plan::requires_plans`]. Diagnostics name their own files.
+/// Plan with the tasks of all `plans`: `1` of `02-13-PLAN.md` becomes `02-13.1`. The first tasks of
+/// a plan need the last ones of each required plan; a missing one is reported, and stays in
+/// [`Plan::requires_plans`].
 pub fn join_plans(folder: &str, plans: Vec<Plan>) -> Plan {
     let mut joined = empty(folder, &[], BatchOptions::default());
     joined.dialect = Dialect::Gsd;
@@ -86,7 +87,7 @@ pub fn join_plans(folder: &str, plans: Vec<Plan>) -> Plan {
     joined
 }
 
-/// Digest of paths and digests: a renamed file makes another plan.
+/// Digest of paths and their digests: a renamed file makes another plan.
 pub fn folder_digest<'a>(files: impl Iterator<Item = (&'a str, &'a str)>) -> String {
     let rows: Vec<String> = files
         .map(|(path, sha256)| format!("{path}\0{sha256}"))
@@ -240,7 +241,7 @@ impl PlanNames {
         names
     }
 
-    /// Indices of the plan of that name, of that number in the same phase, or of a whole phase.
+    /// Indices of the plans that `required` names: a plan, a number in the same phase, or a phase.
     fn find(&self, required: &str, own: usize) -> Vec<usize> {
         let plain = required.trim();
         let plain = ["plan ", "Plan ", "phase ", "Phase "]

@@ -1,4 +1,4 @@
-//! A `<task>` of a GSD plan.
+//! Reads a `<task>` of a GSD plan: id, title, files and checks.
 
 use std::collections::HashSet;
 
@@ -30,12 +30,12 @@ pub(super) fn is_stop(task: &TaskElement<'_>) -> bool {
     is_checkpoint(task) && task.fields_named("name").next().is_none()
 }
 
-/// `Task 3: Its title`, `Task 2.1 — …`, `3. …`.
+/// Numbered title: `Task 3: Its title`, `Task 2.1 — …`, `3. …`.
 static NUMBERED: Pattern = Pattern::new(
     r"^[*_ ]*(?:(?i-u:task|checkpoint|step)\s+#?([A-Za-z]?[0-9][A-Za-z0-9._-]*)|([0-9]+(?:\.[0-9]+)*)[.)])\s*(?:[:.)—–-]+|\s|$)[*_ ]*",
 );
 
-/// Task, and its commands that never end. `place` is the number of one without a number, `ids` are taken.
+/// Task, and its commands that never end. `place` numbers a task without a number; `ids` are taken.
 pub(super) fn read_task(
     document: &MarkdownDocument<'_>,
     element: &TaskElement<'_>,
@@ -163,7 +163,7 @@ fn first_line(text: &str) -> String {
     one_line(split_list_marker(line).1)
 }
 
-/// File without a dot or a slash, such as `Makefile`.
+/// Name of a file without a dot or a slash, such as `Makefile`.
 static BARE_FILE: Pattern = Pattern::new(r"^(?:[A-Z][A-Za-z]{3,}file|[A-Z]{4,})$");
 
 static SPACED_FILE: Pattern = Pattern::new(

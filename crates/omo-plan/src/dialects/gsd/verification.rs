@@ -1,4 +1,4 @@
-//! `VerifyText` of a GSD task: commands, and criteria for a reader.
+//! Splits `<verify>` of a GSD task into commands to run and criteria for a reader.
 
 use omo_core::check::task_check::TaskCheck;
 
@@ -82,7 +82,7 @@ fn unwrap_code(row: &str) -> &str {
     code.map_or(row, |(code, _)| code)
 }
 
-/// Spans lines, or holds for the lines behind it.
+/// Part of a command that goes on in the next line, or affects it.
 static GOES_ON: Pattern = Pattern::new(
     r"^\s*(?:&&|\|)|(?:\\|&&|\||[({])\s*$|<<|^\s*(?:(?:if|then|else|elif|fi|for|while|do|done|case|esac|cd|export|set|source)\b|[})]|[A-Za-z_]+=\S*\s*$)",
 );
@@ -186,12 +186,12 @@ pub(super) fn read_rows(text: &str) -> VerifyText {
     }
 }
 
-/// Runs nothing: a route, a file that is no script, markup.
+/// Text that runs nothing: a route, a file that is no script, markup.
 static NAMES_A_THING: Pattern = Pattern::new(
     r#"^(?:/|[\w@().+\[\]-]+(?:/[\w@().+\[\]-]+)*\.(?:tsx?|jsx|svelte|vue|rs|go|md|json|ya?ml|toml|css|html|swift|kt|java|sql)\b|\S+\s+\w+=["']|\W*$)"#,
 );
 
-/// Code, or the start of a shell line.
+/// `true` for code, or the start of a shell line.
 fn is_row_command(command: &str, is_code: bool) -> bool {
     (is_code || begins_as_shell(command)) && !NAMES_A_THING.is_match(command)
 }

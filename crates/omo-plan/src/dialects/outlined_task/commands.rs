@@ -1,4 +1,4 @@
-//! Commands of steps, and those that have to fail before the work begins.
+//! Reads commands of a task's steps: its checks, and the one that fails before the work is done.
 
 use std::ops::Range;
 
@@ -52,7 +52,7 @@ static PROVING: Pattern = Pattern::new(
     r"(?i-u:\b(?:re-?run|run|runs|verify|verifies|verification|check|checks|confirm|validate|validation|smoke|ensure|typecheck|type-check|lint|proofs?|prove|execute|verifizieren|ejecutar|verificar|comprobar|lancer|executar)\b)|[Aa]usführen|[Pp]rüfen|[Ee]xécuter|[Vv]érifier|验证|驗證|运行|運行|执行|執行|检查|檢查|测试通过|確認|実行|실행|확인|Запустить|Проверить",
 );
 static PROVING_FIRST: Pattern = Pattern::new(r"^(?i-u:test|build|compile|final|full)\b");
-/// A script in such a step is its product.
+/// Words of a step that makes something: a script in it is its product.
 static MAKING: Pattern = Pattern::new(
     r"^(?i-u:write|add|create|implement|update|replace|insert|define|copy|extract|move|remove|delete|install|commit|document|refactor|bundle|append|set|configure|generate|scaffold|deploy|push|tag)\b|^(?:编写|添加|创建|实现|提交|寫|写|新增)",
 );
@@ -99,7 +99,7 @@ struct StepReader<'d, 'a> {
     checks: Vec<StatedCheck>,
     last: usize,
     awaited: LinePurpose,
-    /// Counts only with an expectation.
+    /// Commands that count only with an expectation.
     doubtful: Vec<StatedCheck>,
     unused: Vec<String>,
 }
@@ -227,7 +227,7 @@ impl<'d, 'a> StepReader<'d, 'a> {
         self.doubtful.clear();
     }
 
-    /// Applies an output to the last command, a failure to each.
+    /// Applies an expected output to the last command, an expected failure to each.
     fn expect(&mut self, text: &str) {
         if !self.doubtful.is_empty() {
             let doubtful = std::mem::take(&mut self.doubtful);
@@ -331,7 +331,7 @@ static VERIFY_LABEL: Pattern =
 static RUNNING: Pattern = Pattern::new(
     r"(?:^|[\s*(])(?i-u:re-?run|run|execute|running|verify with|verify via|check with|via|ejecuta|lance)(?:[^`.;]{0,40})$|(?:^|[\s*(])(?i-u:verify|verification|check|confirm|validate|build|lint|type-?check)\b[^`.;:]{0,60}:[*_]*\s*$|(?:运行|執行|执行|実行)[^`。]{0,12}$",
 );
-/// Behind a command that is a sentence by itself.
+/// Text behind a command that is a sentence by itself.
 static ENDING: Pattern = Pattern::new(
     r"^\s*(?:[.;,。；，]|$|→|->|—|–|\(|and\b|passes\b|must\b|succeeds\b|compiles\b|completes\b|exits\b|is green\b)",
 );

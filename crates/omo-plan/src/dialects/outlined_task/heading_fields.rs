@@ -1,4 +1,4 @@
-//! `HeadingFields` of a task: its labels, else its steps and sentences.
+//! Files, checks and state of a task with a heading, by its labels, steps and sentences.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -22,7 +22,7 @@ pub(in crate::dialects) struct HeadingFields {
     pub checks: Vec<StatedCheck>,
     pub red_check: Option<TaskCheck>,
     pub unused: Vec<String>,
-    /// By its status or its boxes; `None` without either.
+    /// State by the task's status or its boxes; `None` without either.
     pub is_done: Option<bool>,
 }
 
@@ -67,7 +67,7 @@ static DONE: Pattern =
     Pattern::new(r"^[*_`\s]*(?:\[[xX]\]|[✅☑✔]|(?i-u:done|completed?|finished)\b|已完成|完成)");
 static OPEN: Pattern = Pattern::new(r"^[*_`\s]*\[ \]");
 
-/// `**Status:**` of a task, `true` for done; `None` where it names none.
+/// `true` for a `**Status:**` that says done; `None` where it names no state.
 fn stated_end(document: &MarkdownDocument<'_>, part: Range<usize>) -> Option<bool> {
     let labels = read_labels(document, part, &["status"]);
     let status = labels.iter().find(|label| label.key == "status")?;

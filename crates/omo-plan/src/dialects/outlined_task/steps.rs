@@ -1,4 +1,4 @@
-//! `TaskSteps`: their places, and the boxes that are their state.
+//! Finds the steps of a task (`- [ ] **Step 1: …**`) and their checkboxes, which are its state.
 
 use std::ops::Range;
 
@@ -20,7 +20,7 @@ pub(in crate::dialects) struct TaskSteps {
     pub(in crate::dialects) boxes: Vec<(usize, bool)>,
 }
 
-/// Without a box: `**Step 1: …**`, `#### Step 1 …`, as an item or not.
+/// Step without a box: `**Step 1: …**`, `#### Step 1 …`, as an item or not.
 static NAMED_STEP: Pattern = Pattern::new(
     r"^ {0,3}(?:(?:[-*+]|[0-9]+[.)])[ \t]+)?(?:#{3,6}[ \t]+)?(?:\*\*|__)?(?:{step})[ \t]*[0-9]",
 );

@@ -1,4 +1,4 @@
-//! Difference between plans of superpowers and of dev-workflow.
+//! Tells a plan of superpowers from one of dev-workflow, which looks alike.
 
 use crate::batches::{HeadingForm, TaskOutline, find_form, has_tasks};
 use crate::dialects::outlined_task::TaskSteps;
@@ -6,7 +6,7 @@ use crate::document::{MarkdownDocument, line_ranges};
 use crate::labels::read_labels;
 use crate::pattern::Pattern;
 
-/// Only tasks of dev-workflow have contracts, and mostly a `Verify`; a task with boxes may name dependencies as well.
+/// Label of dev-workflow alone. Its tasks mostly have a `Verify`, too; dependencies are in both.
 const CONTRACT_LABEL: &str = "task contract";
 const VERIFY_LABEL: &str = "verify";
 const NEEDS_LABEL: &str = "depends on";

@@ -1,4 +1,4 @@
-//! State of a task: the boxes of its steps.
+//! Ticks or clears the boxes of a task's steps, which are its state.
 
 use crate::batches::{find_form, read_outline};
 use crate::dialects::outlined_task::TaskSteps;
@@ -12,7 +12,7 @@ pub(super) fn is_marked_done(heading: &str) -> bool {
     DONE_HEADING.is_match(heading)
 }
 
-/// `x` or a blank.
+/// Mark in a box: `x` or a blank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum StepMark {
     Ticked,

@@ -1,4 +1,4 @@
-//! Needs of tasks in JSON: named ones, and those from subtasks.
+//! Dependencies of tasks in JSON: stated ones, and those between a task and its subtasks.
 
 use std::collections::{HashMap, HashSet};
 
@@ -6,7 +6,7 @@ use super::tasks_file::{JsonTask, is_below, value_text};
 use crate::model::{PlannedState, Task};
 
 const MAX_DEPENDENCIES: usize = 100_000;
-/// Maximum bytes of a parent's needs that are compared with a subtask's.
+/// Maximum bytes of a parent's dependencies that are compared with a subtask's.
 const MAX_LOOKED_AT: usize = 1_000;
 
 pub(super) struct TaskMasterIds<'e, 'a> {
@@ -28,7 +28,7 @@ impl<'e, 'a> TaskMasterIds<'e, 'a> {
         self.places.contains_key(id)
     }
 
-    /// `None` for a task without `dependencies`.
+    /// Ids in `dependencies`; `None` for a task without that key.
     pub(super) fn stated_dependencies(&self, place: usize) -> Option<Vec<String>> {
         let entry = self.entries.get(place)?;
         let parent = entry
@@ -54,7 +54,7 @@ impl<'e, 'a> TaskMasterIds<'e, 'a> {
         Some(found)
     }
 
-    /// Removes needs of deleted tasks, and returns them.
+    /// Removes dependencies on deleted tasks, and returns them.
     pub(super) fn drop_gone(&self, task: &mut Task) -> Vec<String> {
         let stated = task.stated_deps.take();
         let (kept, gone) = stated
@@ -66,7 +66,7 @@ impl<'e, 'a> TaskMasterIds<'e, 'a> {
         gone
     }
 
-    /// Id of a sibling, where there is one below the same parent, else of a task.
+    /// Id that `name` stands for: a sibling's where there is one, else a task's.
     fn resolve(&self, name: &str, own: &str, parent: Option<&str>) -> String {
         let Some(parent) = parent else {
             return name.to_owned();
@@ -100,7 +100,7 @@ impl<'e, 'a> TaskMasterIds<'e, 'a> {
                 .is_some_and(|ids| ids.iter().any(|id| id == name))
     }
 
-    /// Named needs, subtasks, and needs of the parent. `false` for too many.
+    /// Adds stated dependencies, subtasks, and those of the parent; `false` for too many.
     pub(super) fn derive_dependencies(&self, tasks: &mut [Task]) -> bool {
         let mut children: Vec<Vec<usize>> = vec![Vec::new(); tasks.len()];
         for (place, entry) in self.entries.iter().enumerate() {
@@ -162,7 +162,7 @@ impl<'e, 'a> TaskMasterIds<'e, 'a> {
     }
 }
 
-/// A value, or an object's `id`.
+/// Text of a value, or of an object's `id`.
 fn dependency_text(raw: &str) -> Option<String> {
     let object: Option<super::tasks_file::RawObject<'_>> = if raw.starts_with('{') {
         serde_json::from_str(raw).ok()

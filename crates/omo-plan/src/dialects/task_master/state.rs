@@ -1,4 +1,4 @@
-//! State of a task in JSON: its `status`.
+//! Reads and writes the state of a task in JSON: its `status`, or `passes`.
 
 use std::ops::Range;
 
@@ -14,7 +14,7 @@ pub(super) fn parse_status(word: &str) -> PlannedState {
     }
 }
 
-/// `None` for an unknown or ambiguous id.
+/// Text with a finished task; `None` for an unknown or ambiguous id.
 pub(super) fn write_done(text: &str, id: &str, format: &JsonDialect) -> Option<String> {
     let entry = find_task(text, id, format)?;
     if let Some(status) = entry.fields.raw(format.state) {
@@ -41,7 +41,7 @@ pub(super) fn write_done(text: &str, id: &str, format: &JsonDialect) -> Option<S
     )
 }
 
-/// As [`write_done`], for a finished task.
+/// Text with a reopened task; `None` as for [`write_done`].
 pub(super) fn write_open(text: &str, id: &str, format: &JsonDialect) -> Option<String> {
     let entry = find_task(text, id, format)?;
     match entry
@@ -54,7 +54,7 @@ pub(super) fn write_open(text: &str, id: &str, format: &JsonDialect) -> Option<S
     }
 }
 
-/// A status that stands first goes with its key, as if never written.
+/// Text without states; a `status` that stands first goes with its key, as if never written.
 pub(super) fn without_statuses(text: &str, format: &JsonDialect) -> Option<String> {
     let file = TasksFile::parse(text, format).ok()?;
     let mut states: Vec<Range<usize>> = collect_tasks(text, file.chosen_tag()?)

@@ -1,4 +1,4 @@
-//! Brief and proof of a task in JSON.
+//! Brief and checks of a task in JSON, from its description, test strategy and criteria.
 
 use omo_core::check::task_check::TaskCheck;
 use omo_core::shell::programs::{Role, has_role};
@@ -62,7 +62,7 @@ fn brief(entry: &JsonTask<'_>, title: &str, above: Option<&Task>) -> String {
     parts.join("\n\n")
 }
 
-/// `relevantFiles` with actions, and `files`.
+/// Files in `relevantFiles`, with actions, and in `files`.
 fn read_files(fields: &RawObject<'_>) -> Vec<FileUse> {
     let items = fields.items("relevantFiles").unwrap_or_default();
     let listed = fields
@@ -102,11 +102,11 @@ static PASSES: Pattern = Pattern::new(
 static WITH: Pattern =
     Pattern::new(r"\b(?i-u:verify|validate|check|test)\b[^`.;]*\b(?i-u:with|using|via|by)\s+$");
 static JOINT: Pattern = Pattern::new(r"^\s*(?:,|and|then|&)+\s*(?:and\s+)?$");
-/// Behind these words code is not run, or not by this task.
+/// Words before code that is not run, or not by this task.
 static NOT_RUN: Pattern = Pattern::new(
     r"(?i-u:(?:\bnot|n't|\bnever|\bwithout|\bbefore|\bafter|\bcan|\bcould|\bif|\bwhen)\b\s*(?:be\s+|to\s+)?\w*)$",
 );
-/// Placeholders, and starts of longer processes.
+/// Command with a placeholder, or that starts a long process.
 static NO_CHECK: Pattern = Pattern::new(
     r"(?i-u:\b(?:dev|start|serve|watch|preview|install|add|init|create|commit|push|runserver)\b)|[<>{}…]|\s\.\.\.",
 );

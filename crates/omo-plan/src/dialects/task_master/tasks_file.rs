@@ -1,4 +1,4 @@
-//! `TasksFile`: tags, and task objects with their bytes. The last of a repeated key counts, as for their writer.
+//! Parses a tasks file, with the bytes of each task. The last of a repeated key counts.
 
 use std::fmt;
 use std::ops::Range;
@@ -56,7 +56,7 @@ impl<'a> RawObject<'a> {
             .map(|(_, value)| *value)
     }
 
-    /// String, number as written, or items of a list as lines.
+    /// Text of a string, a number as written, or the items of a list as lines.
     pub(super) fn text(&self, key: &str) -> Option<String> {
         self.raw(key)
             .and_then(value_text)
@@ -106,7 +106,7 @@ fn parse_list(raw: &str) -> Option<Vec<&str>> {
 
 #[derive(Debug)]
 pub(super) struct TaskTag<'a> {
-    /// `None` for tasks without a tag.
+    /// Name of the tag; `None` for tasks without a tag.
     pub(super) name: Option<String>,
     pub(super) tasks: Vec<&'a str>,
 }
@@ -117,7 +117,7 @@ pub(super) struct TasksFile<'a> {
     pub(super) tags: Vec<TaskTag<'a>>,
 }
 
-/// Without a byte order mark and spaces around it.
+/// JSON without a byte order mark and spaces around it.
 pub(super) fn json_text(text: &str) -> &str {
     text.trim_start_matches('\u{feff}').trim()
 }
@@ -125,7 +125,7 @@ pub(super) fn json_text(text: &str) -> &str {
 impl<'a> TasksFile<'a> {
     /// # Errors
     ///
-    /// No JSON object.
+    /// Text that is no JSON object.
     pub(super) fn parse(text: &'a str, format: &JsonDialect) -> Result<Self, serde_json::Error> {
         let root: RawObject<'a> = serde_json::from_str(json_text(text))?;
         let mut tags = Vec::new();
@@ -169,7 +169,7 @@ impl<'a> TasksFile<'a> {
             .or_else(|| self.tags.first())
     }
 
-    /// No other JSON with a list of that name.
+    /// `true` for tasks of this format, and not for other JSON with a list of that name.
     pub(super) fn has_tasks(&self, format: &JsonDialect) -> bool {
         let is_empty = self.tags.iter().all(|tag| tag.tasks.is_empty());
         let has_main = self
@@ -193,7 +193,7 @@ pub(super) struct JsonTask<'a> {
     pub(super) span: Range<usize>,
     pub(super) parent: Option<usize>,
     pub(super) fields: RawObject<'a>,
-    /// Has subtasks below `MAX_DEPTH`.
+    /// `true` for subtasks below `MAX_DEPTH`.
     pub(super) is_too_deep: bool,
 }
 

@@ -1,6 +1,6 @@
-//! Sessions of a strategy without headings: rows of a table, items of a list, or lines.
+//! Reads sessions of an ultraplan's strategy that have no headings: table rows, items or lines.
 //!
-//! Read only if unambiguous: each is named once, with existing steps, and all steps belong to one of them.
+//! They count only if unambiguous: each is named once, and each existing step belongs to one.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -23,7 +23,7 @@ static STEPS: Pattern = Pattern::new(
     r"^(?i-u:steps?)\s*:?\s+([0-9][0-9,\s–-]*(?:(?i-u:and|to|&)\s*(?:(?i-u:steps?)\s*)?[0-9][0-9,\s–-]*)*)[,;.]?\s*(?:[(\[—–-]*\s*(?i-u:wave)\s+([0-9]{1,6})[)\]]*[,;.]?)?\s*(?:[(\[—–-]*\s*(?i-u:depends\s+on|after|needs)\s+((?i-u:sessions?)\s+[0-9][0-9,\s]*(?:(?i-u:and)\s+[0-9]+)?)[)\]]*)?\s*\.?\s*$",
 );
 
-/// `steps` are the numbers of the plan's steps.
+/// Strategy in `part` of the document; `steps` are the numbers of the plan's steps.
 pub(super) fn read(
     document: &MarkdownDocument<'_>,
     part: Range<usize>,
@@ -74,7 +74,7 @@ struct BriefReader {
 }
 
 impl BriefReader {
-    /// `None` for a name that cannot be read.
+    /// Reads a line; `None` for a session that cannot be understood.
     fn read_line(&mut self, row: &str, line: Range<usize>) -> Option<()> {
         if row.trim_start().starts_with('|') {
             return self.read_row(row, line);

@@ -1,4 +1,4 @@
-//! Commit message of a checkpoint, whose command is never run.
+//! Reads the message of a checkpoint such as `git commit -m "message"`, which is never run.
 
 use crate::dialects::ultraplan::inline_code::split_inline_code;
 use crate::pattern::Pattern;
@@ -7,11 +7,11 @@ use crate::pattern::Pattern;
 pub struct CommitCheckpoint {
     pub command: String,
     pub message: Option<String>,
-    /// Nothing but `git commit -m "message"`.
+    /// `true` for nothing but `git commit -m "message"`.
     pub is_plain: bool,
 }
 
-/// `None` for an empty value or `none`.
+/// Checkpoint of a step's field; `None` for an empty value or `none`.
 pub fn parse_checkpoint(value: &str) -> Option<CommitCheckpoint> {
     let value = super::first_paragraph(value);
     if super::is_nothing(value) {

@@ -1,4 +1,4 @@
-//! Consistency of steps and sessions: each step in one session, and within its fence.
+//! Checks steps against sessions: each step in one session, in order, and within its scope fence.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -10,7 +10,8 @@ use crate::dialects::ultraplan::step::ParsedStep;
 use crate::fields::named_files::FileMention;
 use crate::model::FileAction;
 
-/// Steps without a session or with several, and sessions without steps or with unknown ones.
+/// Reports steps without a session or with several, and sessions without steps or with unknown
+/// ones.
 pub(crate) fn report_membership(
     steps: &[ParsedStep],
     sessions: &[SessionSection],
@@ -68,7 +69,7 @@ pub(crate) fn report_membership(
     }
 }
 
-/// A step that runs behind one with a greater number.
+/// Reports a step that runs after one with a greater number.
 pub(crate) fn report_order(
     sessions: &[SessionSection],
     stages: &[usize],
@@ -190,7 +191,7 @@ pub(crate) fn report_fence<'s>(
     }
 }
 
-/// Sessions of one wave that may touch the same files.
+/// Reports sessions of one wave that may touch the same files.
 pub(crate) fn report_overlaps(
     sessions: &[SessionSection],
     stages: &[usize],

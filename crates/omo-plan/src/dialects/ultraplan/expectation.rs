@@ -1,4 +1,4 @@
-//! Expectation of a `VerifyCommand`: an exit, a text in its output, or a sentence.
+//! Expected result of a verify command: an exit status, a text in its output, or a sentence.
 
 use omo_core::check::task_check::ExpectedExit;
 use omo_core::check::task_check::TaskCheck;
@@ -9,7 +9,7 @@ use crate::pattern::Pattern;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct VerifyCommand {
     pub check: TaskCheck,
-    /// A sentence without backticks.
+    /// `true` for a sentence without backticks.
     pub is_prose: bool,
     pub expected_sentence: Option<String>,
 }
@@ -17,7 +17,7 @@ pub(crate) struct VerifyCommand {
 static LEADING_WORDS: Pattern = Pattern::new(
     r"^\s*(?:(?:→|->|=>|[:(\-—]|(?i-u:expect(?:ed|s)?|should|prints?|outputs?|contains?|shows?)\b)\s*)*",
 );
-/// Words of a sentence about an outcome, unlike those of an outcome.
+/// Words of a sentence about a result, unlike those of a printed result.
 const SENTENCE_WORDS: [&str; 17] = [
     "all",
     "pass",
@@ -81,7 +81,7 @@ pub(crate) fn strip_word<'a>(text: &'a str, word: &str) -> Option<&'a str> {
     (start.eq_ignore_ascii_case(word) && is_whole).then_some(rest)
 }
 
-/// `exit 0`, `exit code 1`, `non-zero`, `fails`.
+/// Exit status in `exit 0`, `exit code 1`, `non-zero`, `fails`.
 fn parse_exit(words: &[String]) -> Option<ExpectedExit> {
     let words: Vec<&str> = words
         .iter()

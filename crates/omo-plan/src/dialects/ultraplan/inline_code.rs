@@ -1,17 +1,17 @@
-//! Value of a field in `InlinePiece`s.
+//! Splits text at Markdown backticks: "run `make` now" → `run `, code `make`, ` now`.
 
 use std::collections::HashMap;
 use std::ops::Range;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct InlinePiece<'a> {
-    /// Stood between backticks.
+    /// `true` for text between backticks.
     pub is_code: bool,
     pub text: &'a str,
     pub range: Range<usize>,
 }
 
-/// As in Markdown, backticks that are not closed by as many are plain text.
+/// Pieces of `text`; as in Markdown, backticks that are not closed by as many are plain text.
 pub(crate) fn split_inline_code(text: &str) -> Vec<InlinePiece<'_>> {
     let runs = backtick_runs(text);
     // Next runs by length, so that none is searched twice.
@@ -43,7 +43,7 @@ pub(crate) fn split_inline_code(text: &str) -> Vec<InlinePiece<'_>> {
     pieces
 }
 
-/// Value without backticks, if it is one piece of code.
+/// Text without backticks, if all of it is one piece of code.
 pub(crate) fn sole_code(text: &str) -> Option<&str> {
     let pieces = split_inline_code(text.trim());
     match pieces.as_slice() {

@@ -1,9 +1,10 @@
-//! Lists of numbers: `1, 2 and 5-7`, `Session 1, S2`, `none`.
+//! Reads lists of numbers: `1, 2 and 5-7`, `Session 1, S2`, `none`.
 
 use crate::labels::split_list_marker;
 use crate::pattern::Pattern;
 
-/// At most `most` numbers, each behind one of `words` or none. `Err` holds the part that is no number, or too much.
+/// At most `most` numbers, each behind one of `words` or none; the error is the part that is no
+/// number.
 pub(crate) fn parse_numbers(value: &str, words: &[&str], most: usize) -> Result<Vec<u64>, String> {
     if super::is_nothing(value) {
         return Ok(Vec::new());
@@ -42,7 +43,7 @@ fn before_a_note(line: &str) -> &str {
     line.get(..end.unwrap_or(line.len())).unwrap_or(line)
 }
 
-/// `3`, `3-5`, `3–5`, `3 to 5`, with words before the numbers.
+/// Range of numbers: `3`, `3-5`, `3–5`, `3 to 5`, with words before the numbers.
 static RANGE: Pattern =
     Pattern::new(r"^\s*([A-Za-z]*)\s*([0-9]+)(?:(?:\s*[–-]| to )\s*([A-Za-z]*)\s*([0-9]+))?\s*$");
 
