@@ -1,4 +1,4 @@
-//! The tasks that another round over a session does again, and the reason for each.
+//! Choice of the tasks that another round of a run does again, and the reason for each.
 
 use omo_core::check::task_check::{TaskCheckOutcome, TaskCheckVerdict};
 use omo_core::text::sanitize;
@@ -61,7 +61,7 @@ fn reason_to_reopen(state: &RunState, task: &Task, red: &[(usize, String)]) -> O
     }
 }
 
-/// A proof of the task is possible: a command, or the evidence of the worker of a task list.
+/// `true` if a command can prove the task, or evidence of a task list's worker.
 fn can_be_proved(plan: &Plan, task: &Task) -> bool {
     plan.dialect.kind() == PlanKind::TaskList || TaskProof::from(task) != TaskProof::None
 }
@@ -77,7 +77,7 @@ pub(crate) fn has_failed_verification(state: &RunState) -> bool {
         .any(|task| task.status == TaskStatus::Failed)
 }
 
-/// A complete run counts its rounds anew; `except` is done again for a reason of its own.
+/// Events that resume an ended run, its rounds counted anew; the caller sees to the task `except`.
 pub(crate) fn resume_events(state: &RunState, except: Option<&str>) -> Vec<EventKind> {
     let mut events = vec![EventKind::RunResumed];
     let is_iterated = state.plan.policy.on_task_fail == OnTaskFail::NextRound;
@@ -105,7 +105,7 @@ pub(crate) fn resume_events(state: &RunState, except: Option<&str>) -> Vec<Event
     events
 }
 
-/// A resumed run redoes failed tasks by itself: in batches a person names each of them.
+/// `true` if a resumed run redoes failed tasks by itself; in batches a person names each of them.
 fn reopens_failed(mode: ExecutionMode) -> bool {
     match mode {
         ExecutionMode::StepByStep | ExecutionMode::Parallel => true,

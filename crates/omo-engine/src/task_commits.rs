@@ -6,7 +6,7 @@ use omo_plan::model::Task;
 use crate::report::ultraplan;
 use crate::state::RunState;
 
-/// Message of a task's commit: that of its plan, or, where its work tree is removed, one of omo.
+/// The message in the plan, or one by omo for parallel workers; `None` for a task without commit.
 pub(crate) fn commit_message(state: &RunState, task: &Task) -> Option<String> {
     let planned = task.commit.as_ref().map(|commit| commit.message.clone());
     planned.or_else(|| {

@@ -1,4 +1,5 @@
-//! Checks without the work of a task: of one whose test is written first, or whose tests are a task of their own.
+//! Checks that run without the work of a task, to see that they can fail: for tests written first,
+//! and for an implementation whose tests are a task of their own.
 
 use omo_core::check::counterfactual::{CheckCounterfactual, Counterfactual, WithoutChange};
 use omo_core::check::task_check::{ExpectedExit, ExpectedResult, TaskCheck};
@@ -21,12 +22,12 @@ fn tests_of<'a>(plan: &'a Plan, task: &Task) -> Option<&'a Task> {
         .filter(|other| other.kind == TaskKind::Tests && task.kind == TaskKind::Impl)
 }
 
-/// The checks of a task also run without its work, once they are green with it.
+/// `true` if a task's checks also run without its work, once they are green with it.
 pub(crate) fn is_asked(plan: &Plan, task: &Task) -> bool {
     !task.checks.is_empty() && (red_check(plan, task).is_some() || tests_of(plan, task).is_some())
 }
 
-/// A task fails if its checks are green without its work as well: an implementation whose tests are there.
+/// `true` if green checks without its work fail a task: an implementation whose tests exist.
 pub(crate) fn must_be_red(plan: &Plan, task: &Task) -> bool {
     is_asked(plan, task) && tests_of(plan, task).is_some()
 }
@@ -102,7 +103,7 @@ fn weakest_answer(plan: &Plan, task: &Task, answers: &[CheckCounterfactual]) -> 
     }
 }
 
-/// The most telling result comes last.
+/// Rank of a result, highest for the most telling one.
 fn rank(without: WithoutChange) -> u8 {
     match without {
         WithoutChange::Unknown => 0,

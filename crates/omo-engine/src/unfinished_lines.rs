@@ -27,7 +27,7 @@ const COMMENTS: [&str; 6] = ["//", "/*", "<!--", "#", "-- ", "* "];
 /// Characters around a word that is a name in code, and not a remark.
 const OF_CODE: [char; 12] = ['-', '=', '.', ':', '$', '{', '}', '"', '\'', '`', '/', '\\'];
 
-/// The first [`MAX_UNFINISHED_LINES`], each with its first such word, from file, number and text.
+/// The first [`MAX_UNFINISHED_LINES`] among `added` lines, given as file, number and text.
 pub(crate) fn find_unfinished_lines<Text: AsRef<str>>(
     added: impl IntoIterator<Item = (Text, usize, Text)>,
 ) -> Vec<UnfinishedLine> {

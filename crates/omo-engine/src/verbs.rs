@@ -1,4 +1,4 @@
-//! The effect of each verb on a run: from state and measurements to events, or to a refusal, which changes nothing.
+//! Verbs on a run, such as `retry_task`: state and caller → events, or a refusal without effect.
 
 mod attempts;
 mod client_events;
@@ -47,17 +47,17 @@ pub struct VerbCaller {
 }
 
 impl VerbCaller {
-    /// A person has spoken since: at a terminal one always does.
+    /// `true` if a person has typed since `at`; at a terminal one always has.
     fn has_user_spoken_since(&self, at: Timestamp) -> bool {
         self.actor.session.is_none() || self.prompted_at.is_some_and(|prompted| prompted > at)
     }
 }
 
-/// Probe of a recorded process for life; `None` where unknown.
+/// Probe for the life of a recorded process; `None` where unknown.
 pub type ProcessProbe<'a> = &'a dyn Fn(&crate::event::RecordedProcess) -> Option<bool>;
 
-/// The events before all others of this caller. A run belongs to one session at a time, and goes over to another one
-/// when the process of the first is gone; as long as the holder lives, this refuses.
+/// Events that make `caller` the holder of a run, and give back tasks of dead workers. A run has
+/// one holder at a time: refused while the process of another one lives.
 pub fn join_run(
     state: &RunState,
     caller: &VerbCaller,
@@ -163,7 +163,7 @@ fn lost_worker_event(state: &RunState, id: &str, why: &str) -> EventKind {
     }
 }
 
-/// The event that follows by itself, such as a due question or the end; applied until there is none.
+/// The next event that no caller asks for, such as a due question or the end; applied until `None`.
 pub fn automatic_event(state: &RunState) -> Option<EventKind> {
     if state.phase == RunPhase::Executing
         && let Some(task) = tasks_without_contract(&state.plan).find(|task| is_waiting(state, task))
@@ -198,7 +198,7 @@ pub fn automatic_event(state: &RunState) -> Option<EventKind> {
     }
 }
 
-/// Tasks that the plan has checked off are done; those without a promised contract fail before they begin.
+/// Events of a new run: checked-off tasks are done, tasks without a promised contract fail.
 pub fn opening_events(plan: &Plan) -> Vec<EventKind> {
     let known = plan.tasks.iter().filter_map(known_by_plan_event);
     known

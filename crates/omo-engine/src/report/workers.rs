@@ -1,4 +1,4 @@
-//! The report on parallel workers: outcomes, the place of the user's branch, and the way to unmerged work.
+//! Report on parallel workers: results, the state of the user's branch, and where unmerged work is.
 
 use std::fmt::Write;
 
@@ -78,7 +78,7 @@ pub fn worker_result_lines(state: &RunState) -> Vec<String> {
     lines
 }
 
-/// The cost of a run's clients; `None` where none is known.
+/// Text for the cost of a run's clients; `None` while no cost is known.
 pub fn cost_text(parallel: &ParallelState) -> Option<String> {
     let (cost, untold) = (parallel.cost_micros(), parallel.untold_micros());
     let text = format!("{}, as far as the clients said", format_dollars(cost));
@@ -91,7 +91,7 @@ pub fn cost_text(parallel: &ParallelState) -> Option<String> {
     }
 }
 
-/// Urgent warnings about workers elsewhere: silent peers, and jobs that may still run though they were to end.
+/// Warnings about workers elsewhere: silent peers, and jobs that could not be ended.
 pub fn worker_warnings(state: &RunState) -> Vec<String> {
     let Some(parallel) = &state.parallel else {
         return Vec::new();
@@ -129,7 +129,7 @@ fn row(state: &RunState, group: &TaskGroup, group_state: Option<&GroupState>) ->
     ]
 }
 
-/// A session whose steps were all left out: nothing of it was merged.
+/// `true` if all steps of a session were left out, so that nothing of it was merged.
 pub(crate) fn is_left_out(state: &RunState, group: &TaskGroup) -> bool {
     group.tasks.iter().all(|id| {
         state

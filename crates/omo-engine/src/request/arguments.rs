@@ -1,4 +1,4 @@
-//! The requested part of a plan, and the `RunMode`.
+//! `RunRequest`: options of a command that runs a plan: the selected part, and the mode.
 
 use serde::{Deserialize, Serialize};
 
@@ -14,7 +14,7 @@ pub enum RunMode {
 }
 
 impl RunMode {
-    /// The word for it, such as `dry-run`.
+    /// Name of the mode, such as `dry-run`.
     pub fn word(self) -> &'static str {
         match self {
             Self::Execute => "execute",
@@ -27,6 +27,7 @@ impl RunMode {
     }
 }
 
+/// The part of a plan to run: all of it, or one step or session by its number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PlanSelection {

@@ -1,4 +1,4 @@
-//! `ClientPolicy` of the clients of a parallel run, as requested and as typed once more.
+//! `ClientPolicyRequest`: options about clients from a command line, and back as text to paste.
 
 use omo_core::money::decimal_dollars;
 use omo_core::text::command_text::quote_shell_word;
@@ -9,7 +9,7 @@ const MAX_BUDGET: u64 = 1_000_000;
 const DECIMALS: usize = 6;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ClientPolicyRequest {
-    /// `ClientPolicy` of the clients; `setup` and `payer` are never requested.
+    /// The requested settings; `setup` and `payer` are never requested.
     pub policy: ClientPolicy,
     pub accepts_billing: bool,
 }
@@ -26,7 +26,7 @@ impl ClientPolicyRequest {
         } != Self::default()
     }
 
-    /// A resumed run keeps these options: only cost and time limits can be set anew.
+    /// `true` if a resumed run can follow the request: only cost and time limits can be set anew.
     pub fn keeps_policy(&self) -> bool {
         let rest = ClientPolicy {
             budget_micros: None,
@@ -36,6 +36,7 @@ impl ClientPolicyRequest {
         rest == ClientPolicy::default()
     }
 
+    /// Options such as `--max-budget-usd 5`; empty for the defaults.
     pub fn to_command_line(&self) -> String {
         let ClientPolicy {
             max_workers: max_at_once,

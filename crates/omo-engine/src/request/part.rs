@@ -1,4 +1,4 @@
-//! The strategy of a plan, all of it in one session or each session by a client of its own, and the steps of its parts.
+//! The strategy of a plan, one session or a client for each, and the tasks and groups of its parts.
 
 use omo_plan::model::{Plan, Task, TaskGroup};
 use omo_plan::plan_summary::{SESSION_PREFIX, sessions_per_wave};
@@ -7,7 +7,8 @@ use omo_plan::strategy::RunStrategy;
 use super::arguments::{PlanSelection, RunMode, RunRequest};
 use crate::execution_mode::ExecutionMode;
 
-/// In sessions only for the whole without `--fg`; a resumed run with sessions goes on as its ledger has it.
+/// The plan's own strategy if all of it starts without `--fg`, and else a single session. A resumed
+/// run goes on as its ledger has it.
 pub fn requested_strategy(plan: &Plan, request: &RunRequest) -> RunStrategy {
     let takes_all = matches!(request.mode(), RunMode::Execute | RunMode::DryRun)
         && request.selection == PlanSelection::Whole;

@@ -10,10 +10,10 @@ use crate::request::part;
 pub struct RunScope {
     pub mode: RunMode,
     pub selection: PlanSelection,
-    /// All of it runs in the user's session, whatever its Execution Strategy says.
+    /// The whole plan runs in the user's session, whatever its Execution Strategy says.
     #[serde(default)]
     pub is_foreground: bool,
-    /// Number of steps of the whole plan, where known: the run itself has only those of its part.
+    /// Number of steps of the whole plan, if known: the run itself has only those of its part.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub total_tasks: Option<usize>,
 }
@@ -47,8 +47,8 @@ impl RunScope {
         }
     }
 
-    /// The steps of its part alone, which wait for nothing outside of it, and checks of the whole only for the whole.
-    /// Other readings of the plan's file are compared after they were narrowed the same way.
+    /// The plan with the selected steps alone, without dependencies on others, and with checks of
+    /// the whole only for the whole plan. Other readings are narrowed likewise.
     pub fn narrow_plan(self, plan: Plan) -> Plan {
         let selected: Vec<String> = part::selected_tasks(&plan, self.selection)
             .into_iter()

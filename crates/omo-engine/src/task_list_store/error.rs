@@ -1,4 +1,4 @@
-//! Errors of task lists.
+//! `TaskListError`: a missing session or task, an unreadable file, or a failed folder, lock or run.
 
 use std::path::PathBuf;
 

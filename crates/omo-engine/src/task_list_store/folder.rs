@@ -1,4 +1,4 @@
-//! The folder of one session: reads and writes of its files.
+//! `TaskListFolder`: the folder of one task list, with reads of its files and, once locked, writes.
 
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
@@ -53,7 +53,7 @@ impl TaskListFolder {
         self.folder.path()
     }
 
-    /// A session is in the folder, whatever its file says.
+    /// `true` if the folder has a session file, readable or not.
     pub fn is_task_list(&self) -> bool {
         self.folder.contains(SESSION_FILE)
     }
@@ -75,7 +75,7 @@ impl TaskListFolder {
             .map_err(|problem| file_error(&self.folder, SESSION_FILE, &problem))
     }
 
-    /// Findings of its explorers; `None` without any.
+    /// Findings of the session's explorers; `None` without any.
     pub fn context(&self) -> Result<Option<ContextFile>, TaskListError> {
         let Some(bytes) = self.folder.read(CONTEXT, MAX_BYTES)? else {
             return Ok(None);
@@ -178,7 +178,7 @@ impl TaskListFolder {
     }
 }
 
-/// A session that no other process changes.
+/// The folder while this process holds its lock: the only state in which it is written.
 #[derive(Debug)]
 pub struct LockedTaskList {
     session: TaskListFolder,

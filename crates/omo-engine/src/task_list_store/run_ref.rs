@@ -1,4 +1,5 @@
-//! The authority over a session: its files, or the run that was opened for it.
+//! `RunRef`: reference from a task list's file to the run that was opened for it. Until that run
+//! ends, its ledger has authority over the task list, and not the files.
 
 use std::path::{Path, PathBuf};
 
@@ -21,7 +22,7 @@ pub fn run_of(session: &TaskListFile) -> Option<RunRef> {
     RunRef::deserialize(session.extra.get(RUN_MEMBER)?).ok()
 }
 
-/// The run has not ended: until then events of the session are written there.
+/// `true` while the run has not ended, and events of the task list are written to it.
 pub fn is_open(run: &RunRef, state_home: Option<&Path>) -> Result<bool, RunStoreError> {
     let found = match RunStore::find(&run.root, state_home) {
         // The work tree is gone, and no session can go on with the run in there.

@@ -1,4 +1,4 @@
-//! The tasks of a worker whose client has ended; nothing that a client or its model says decides.
+//! Events about a worker whose client has ended; nothing that a client or its model says decides.
 
 use omo_claude::client_end::FollowUp;
 use omo_core::text::sanitize;
@@ -11,7 +11,7 @@ use crate::parallel_state::GroupStatus;
 use crate::state::{MAX_LOST_WORKERS, MAX_REASON_CHARS, RunState, RunningAttempt};
 use crate::verbs::attempts;
 
-/// The caller is a client of a session, and the ledger has no client of this session yet.
+/// `true` if the caller is the client of a session, and the ledger has no client of it yet.
 pub(crate) fn is_unrecorded_client(state: &RunState, caller: &VerbCaller) -> bool {
     let group = state.parallel.as_ref().zip(caller.group.as_ref());
     group.is_some_and(|(parallel, group)| {
@@ -41,7 +41,7 @@ pub fn pause_event(state: &RunState, group: &TaskGroup, why: &str) -> Option<Eve
     })
 }
 
-/// `files` are those that its running task has changed; `detail` is the client's word about its end.
+/// Events by `follow_up`; `files` were changed by the running task, `detail` is a message.
 pub fn client_end_events(
     state: &RunState,
     group: &TaskGroup,
@@ -108,7 +108,7 @@ fn with_detail(why: &str, detail: &str) -> String {
     }
 }
 
-/// The work of the running task is lost: there is nothing to judge and nothing to take back.
+/// Events for a work tree that is gone: the running task fails, and nothing is taken back.
 pub fn lost_worktree_events(state: &RunState, group: &TaskGroup, why: &str) -> Vec<EventKind> {
     let Some((id, _)) = running_task_in(state, group) else {
         return Vec::new();
@@ -139,7 +139,7 @@ fn failed_attempt_events(
     attempts::end_unjudged_attempt(state, &running.ticket, why, files).unwrap_or_default()
 }
 
-/// Time before which no client may be started, because a limit of use was met.
+/// Time of the reset of a usage limit, before which no client may be started.
 pub(crate) fn limit_reset_at(state: &RunState, now: Timestamp) -> Option<Timestamp> {
     let until = state.parallel.as_ref()?.limited_until?;
     (until > now).then_some(until)

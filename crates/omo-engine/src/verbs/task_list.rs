@@ -13,7 +13,7 @@ use crate::state::{MAX_REASON_CHARS, RunPhase, RunState, TaskStatus};
 
 const NEXT_HINT: &str = "`omo agent next` says what comes next";
 
-/// Under a new id; refuses as [`super::task_of_ticket`].
+/// Records evidence under a new id; refuses as [`super::task_of_ticket`].
 pub fn record_evidence(
     state: &RunState,
     ticket: &str,
@@ -32,7 +32,7 @@ pub fn record_evidence(
     })
 }
 
-/// Refuses as [`super::task_of_ticket`], an empty text once made harmless, and more than `TaskNote::MAX_COUNT` notes.
+/// Records a worker's note; refuses as [`super::task_of_ticket`], and an empty or surplus note.
 pub fn leave_note(state: &RunState, ticket: &str, text: &str) -> Result<EventKind, VerbRefusal> {
     let task = task_of_ticket(state, ticket)?;
     // A mark follows where the text is cut.
@@ -77,8 +77,8 @@ pub fn verdict_objection(state: &RunState, ticket: &str, verdict: &PlanVerdict) 
     }
 }
 
-/// Refuses a ticket that is not the verifier's, a pass against a [`verdict_objection`] or a check not green since the
-/// verification began, and a refusal that names no task to do again.
+/// Records a verdict. Refuses a ticket that is not the verifier's, a pass against a
+/// [`verdict_objection`] or a check not green since its begin, and a refusal without tasks.
 pub fn give_verdict(
     state: &RunState,
     ticket: &str,
@@ -175,7 +175,7 @@ fn sanitize_verdict(verdict: PlanVerdict) -> PlanVerdict {
     }
 }
 
-/// An unknown or closed finding is refused.
+/// Closes a finding by its number; refuses an unknown or closed one.
 pub fn close_finding(state: &RunState, number: usize) -> Result<EventKind, VerbRefusal> {
     if state.open_findings().all(|(known, _)| known != number) {
         let message = format!("the run has no open finding {number}");
@@ -188,8 +188,8 @@ pub fn close_finding(state: &RunState, number: usize) -> Result<EventKind, VerbR
     Ok(EventKind::FindingClosed(ClosedFinding { number }))
 }
 
-/// Commands in its criteria were not approved: they are judged, and its worker runs them as evidence, so that it does
-/// not matter who asks.
+/// Adds a task for any caller: commands in its criteria need no approval, since they are judged,
+/// and its worker runs them as evidence.
 pub fn add_task(
     state: &RunState,
     _caller: &VerbCaller,

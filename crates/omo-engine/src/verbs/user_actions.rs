@@ -18,7 +18,7 @@ use crate::state::{
     TaskStatus,
 };
 
-/// Refuses a done, skipped or running task, an ended run, and a caller without a person's word.
+/// Leaves a task out on a person's word; refuses a done, skipped or running one, and an ended run.
 pub fn skip_task(
     state: &RunState,
     caller: &VerbCaller,
@@ -55,7 +55,7 @@ pub fn skip_task(
     })
 }
 
-/// Refuses a task that neither failed, was left out, nor is unproved, and a caller without a person's word.
+/// Has a failed, skipped or unproved task done again on a person's word; refuses any other one.
 pub fn retry_task(
     state: &RunState,
     caller: &VerbCaller,
@@ -95,7 +95,7 @@ pub fn retry_task(
     reopen(state, caller, task)
 }
 
-/// With all that depends on it; refuses a dependent with a worker, and a caller without a person's word.
+/// Has a passed task and all that depends on it done again; refuses while a worker is at those.
 pub fn reopen_passed_task(
     state: &RunState,
     caller: &VerbCaller,
@@ -263,8 +263,8 @@ fn require_user(
     ))
 }
 
-/// `plan_sha256` is the plan's file after the answer was written into it. Refuses without an answer of a person since
-/// the question was opened.
+/// Records the answer that a person gave since the question was opened; refuses without one.
+/// `plan_sha256` is the digest of the plan's file with the answer written into it.
 pub fn answer_question(
     state: &RunState,
     caller: &VerbCaller,
@@ -376,7 +376,7 @@ fn require_recorded_answer(
     ))
 }
 
-/// Before the question was asked; refused if no person has spoken since the run was opened.
+/// Accepts `payer` before the question is asked; refused if no person has typed since the opening.
 pub fn accept_billing(
     state: &RunState,
     caller: &VerbCaller,
@@ -404,7 +404,7 @@ pub fn accept_billing(
     Ok(vec![EventKind::QuestionOpened { question }, answered])
 }
 
-/// In millionths of a US dollar; a higher one needs a person's word since the open question, or the opening.
+/// Sets the budget, in millionths of a US dollar; a higher one needs a person's word.
 pub fn set_budget(
     state: &RunState,
     caller: &VerbCaller,
@@ -431,7 +431,7 @@ pub fn set_budget(
     Ok(Some(EventKind::BudgetSet { micros }))
 }
 
-/// In seconds, for clients started from then on; a longer one needs a person's word as [`set_budget`] does.
+/// Sets the time limit of later clients, in seconds; a longer one needs a person's word.
 pub fn set_time_limit(
     state: &RunState,
     caller: &VerbCaller,
@@ -454,7 +454,7 @@ pub fn set_time_limit(
     Ok((seconds != before).then_some(EventKind::TimeLimitSet { seconds }))
 }
 
-/// A decision of a person's: one must have spoken since the open question, or the opening of the run.
+/// Refuses unless a person has typed since the open question, or the opening of the run.
 fn require_person(state: &RunState, caller: &VerbCaller, message: &str) -> Result<(), VerbRefusal> {
     let since = state
         .open_question()
@@ -469,7 +469,7 @@ fn require_person(state: &RunState, caller: &VerbCaller, message: &str) -> Resul
     ))
 }
 
-/// An ended run is refused.
+/// Cancels a run; refuses an ended one.
 pub fn cancel_run(state: &RunState, why: &str) -> Result<EventKind, VerbRefusal> {
     if state.phase == RunPhase::Executing {
         return Ok(EventKind::RunCancelled {
@@ -483,8 +483,8 @@ pub fn cancel_run(state: &RunState, why: &str) -> Result<EventKind, VerbRefusal>
     ))
 }
 
-/// Tasks that its user has checked off meanwhile count as done. Refuses another dialect, a changed or removed task with
-/// a worker, and a session that would lose its work.
+/// Takes an edited plan, in which checked-off tasks count as done. Refuses another dialect, a
+/// changed or removed task with a worker, and a session that would lose its work.
 pub fn replace_plan(
     state: &RunState,
     plan: Plan,
@@ -540,7 +540,7 @@ pub fn replace_plan(
     .concat())
 }
 
-/// Reopens tasks checked off without a tick of omo: a worker, or the session that goes on, may have done it.
+/// Reopens tasks that were checked off without a tick of omo, maybe by a worker; returns their ids.
 pub fn distrust_ticks(state: &RunState, plan: &mut Plan) -> Vec<String> {
     let was_done: BTreeSet<&str> = state
         .plan
@@ -559,7 +559,7 @@ pub fn distrust_ticks(state: &RunState, plan: &mut Plan) -> Vec<String> {
     opened
 }
 
-/// Ticks that do not count are treated as omo's, and are opened again in the file with those.
+/// Event that has ticks of [`distrust_ticks`] cleared in the file, like omo's own at open tasks.
 pub fn foreign_ticks_event(tasks: Vec<String>) -> Option<EventKind> {
     let has_one = !tasks.is_empty();
     has_one.then_some(EventKind::PlanTicked {

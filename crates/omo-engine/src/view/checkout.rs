@@ -1,4 +1,4 @@
-//! Uncommitted files of a run, told from those of others.
+//! `CheckoutView` of a run: commits since its start, its uncommitted files, and those of others.
 
 use std::collections::BTreeSet;
 
