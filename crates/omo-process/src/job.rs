@@ -1,4 +1,4 @@
-//! Running one check under a keeper.
+//! Runs one check under a keeper, a helper process that ends the check with all that it started.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -29,7 +29,7 @@ pub struct CommandJob {
     pub timeout: Duration,
     /// Time to put things back after an interruption; zero for a command that is asked to end at once.
     pub interrupt_grace: Duration,
-    /// The whole environment: nothing is inherited.
+    /// Whole environment of the check: nothing is inherited.
     pub variables: Vec<(OsString, OsString)>,
     pub log: Option<File>,
     pub check: Option<TaskCheckSpec>,
@@ -46,7 +46,7 @@ pub struct CommandOutcome {
     pub took: Duration,
 }
 
-/// Runs a check to its end. Once `is_wanted` says no, everything of the check is ended.
+/// Runs a check to its end. Once `is_wanted` returns `false`, all of the check is ended.
 pub fn run(job: CommandJob, mut is_wanted: impl FnMut() -> bool) -> CommandOutcome {
     let start = Instant::now();
     let (timeout, slack) = (job.timeout, SLACK + job.interrupt_grace);

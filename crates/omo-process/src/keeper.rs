@@ -1,7 +1,7 @@
-//! The keeper: a process between omo and a check, which ends the check with all that it started when it is done,
-//! when its time is up, or when omo is gone (Esc in the client kills a hook): `stdin` ends then.
-//! A check could write into the pipe of the answer, which `/proc` shows: so the answer is sealed with a key that the
-//! keeper got before the check began, and how the check ended is what the system says of it.
+//! The keeper: a process between omo and a check, which ends the check with all that it started
+//! when it is done, when its time is up, or when omo is gone and with it the keeper's `stdin`.
+//! The report is sealed with a key, which the keeper gets before the check begins: a check could
+//! write into the pipe, which `/proc` shows.
 
 use std::io::{PipeReader, PipeWriter, Read, Write};
 use std::path::PathBuf;
@@ -39,7 +39,7 @@ pub(crate) struct KeeperSpec {
     pub run: String,
     pub folder: PathBuf,
     pub timeout_millis: u64,
-    /// As [`crate::job::CommandJob::interrupt_grace`].
+    /// Milliseconds of [`crate::job::CommandJob::interrupt_grace`].
     pub interrupt_millis: u64,
     pub check: Option<TaskCheckSpec>,
     pub key: String,
@@ -47,7 +47,7 @@ pub(crate) struct KeeperSpec {
 
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct TaskCheckSpec {
-    /// The bash that runs the check, where a failure before a pipe is one; otherwise the `Shell` of a check.
+    /// The bash that runs the check with `pipefail`; `None` for the usual `Shell` of a check.
     pub bash: Option<PathBuf>,
     /// Text expected in the output.
     pub text: Option<String>,
@@ -103,7 +103,8 @@ fn run_keeper() {
     }
 }
 
-/// `None` for a keeper that was killed, or a check that wrote there as well.
+/// The report in a keeper's output; `None` after the keeper was killed, or where the check wrote as
+/// well.
 pub(crate) fn read_report(answer: &[u8], key: &SealKey) -> Option<KeeperReport> {
     sealed_json::read(key, "", answer.strip_suffix(b"\n")?)
 }

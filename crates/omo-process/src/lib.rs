@@ -1,4 +1,5 @@
-//! Processes: started in groups, read through pipes, ended by a deadline, and looked after by a keeper.
+//! Starts and ends processes: in groups, with a time limit, with their output read through pipes,
+//! and each check under a keeper.
 
 // For every program of omo: all of them link this crate.
 #[cfg(target_env = "musl")]

@@ -1,4 +1,4 @@
-//! Running another binary of omo for a hook: a short command, whose answer its user reads.
+//! Runs a command of `omo` for a hook within a time limit, and returns its output.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -23,8 +23,8 @@ pub enum Answered {
     TooLong,
 }
 
-/// The `omo` that belongs to this binary: beside it, or in the `bin` beside its folder, for copies of hooks that a
-/// client starts without a launcher. Nothing in the environment has a say in it.
+/// The `omo` that belongs to this binary: beside it, or in the `bin` beside its folder, for copies
+/// of hooks that a client starts without a launcher. The environment does not matter.
 pub fn program() -> Option<PathBuf> {
     let own = std::env::current_exe().ok()?;
     let name = format!("omo{}", std::env::consts::EXE_SUFFIX);
@@ -39,6 +39,7 @@ pub fn program() -> Option<PathBuf> {
         .find(|program| program.is_file())
 }
 
+/// Runs `program` with one `argument` in `folder`, for at most `limit`.
 pub fn run(
     program: &Path,
     argument: &str,

@@ -1,4 +1,4 @@
-//! Threads that work on a list.
+//! Maps a list with one thread for each item.
 
 use std::panic::resume_unwind;
 

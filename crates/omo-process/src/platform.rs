@@ -1,4 +1,4 @@
-//! Differences between systems in processes: a module for each kind, with the same names in it (docs/adr/0013).
+//! Platform code about processes, in which each system exports the same names (docs/adr/0013).
 //! Nothing else in this crate asks which system it is on.
 
 #[cfg(target_os = "linux")]

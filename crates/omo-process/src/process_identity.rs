@@ -1,13 +1,13 @@
-//! Life of processes, and marks that tell one from a later one with the same number.
+//! Life of a process, and its start mark: a later process with the same number has another.
 
 use crate::platform;
 
-/// `false` for a zombie too; `None` where the system cannot tell.
+/// `true` for a live process, `false` for a zombie too; `None` where the system cannot tell.
 pub fn is_alive(pid: u32) -> Option<bool> {
     platform::is_alive(pid)
 }
 
-/// Unique among processes with this number since boot; `None` without such a process or such marks.
+/// Mark unique among processes with this number since boot; `None` without process or marks.
 pub fn start_mark(pid: u32) -> Option<String> {
     platform::start_mark(pid)
 }

@@ -1,4 +1,5 @@
-//! The one way to run a program for its output: in a group of its own, ended by a deadline or once it is not needed.
+//! The one way to run a program for its output: in a process group of its own, which is ended by a
+//! deadline or once its result is not needed.
 
 use std::fs::File;
 use std::io::{self, Read, Write, pipe};
@@ -17,12 +18,12 @@ pub struct ProcessRequest {
     /// Its standard streams are set here.
     pub command: Command,
     pub input: Vec<u8>,
-    /// Replaces the pipe that is read.
+    /// File for `stdout` in place of the pipe that is read.
     pub output: Option<File>,
     /// `false` drops `stderr`.
     pub reads_stderr: bool,
     pub limit: Duration,
-    /// Time to end after a request; zero for none.
+    /// Time to end after a request to do so; zero for an end without a request.
     pub grace: Duration,
     /// Wait for the rest of the output after the end: processes left running may hold it open for ever.
     pub output_wait: Duration,
@@ -42,7 +43,7 @@ pub enum ProcessEnd {
 pub struct ProcessOutput {
     /// `None` after a signal.
     pub status: Option<i32>,
-    /// `None` where its end did not come in time, as for `stderr`.
+    /// `None` where the end of the output did not come in time, as for `stderr`.
     pub stdout: Option<Vec<u8>>,
     pub stderr: Option<Vec<u8>>,
 }
@@ -51,7 +52,7 @@ pub fn run(request: ProcessRequest) -> io::Result<ProcessEnd> {
     run_group(request, None)
 }
 
-/// Cancels once `is_needed` says no.
+/// [`run`], cancelled once `is_needed` returns `false`.
 pub fn run_while(
     request: ProcessRequest,
     mut is_needed: impl FnMut() -> bool,

@@ -1,4 +1,4 @@
-//! The user's own status line, run as the client would run it, within a time and a size.
+//! Runs the user's own status line as the client would, with a limit on its time and its output.
 
 use std::io::{Read, Write};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -32,14 +32,14 @@ enum StatusLineEvent {
 }
 
 impl StatusLine {
-    /// Starts it; one that cannot be started has no output.
+    /// Starts the shell command `command`; one that cannot be started has no output.
     pub fn start(command: &str, input: Vec<u8>) -> Self {
         Self {
             started: start(command, input).ok(),
         }
     }
 
-    /// Its `stdout` until it ends, or is ended at `LIMIT`.
+    /// Output of the command until it ends, or is ended at `LIMIT`.
     pub fn output(self) -> Vec<u8> {
         self.started
             .map(RunningStatusLine::collect_output)

@@ -1,11 +1,11 @@
-//! Termination of omo's processes: a request of the caller, Ctrl-C, a limit on the size of files.
+//! The end of omo's processes: by a request of the caller, Ctrl-C, or a limit on the size of files.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use crate::platform;
 
-/// From now on a request to end sets `asked` instead, where the system offers that.
+/// Has a request to end set `asked` from now on, where the system offers that.
 pub fn flag_termination(asked: &Arc<AtomicBool>) {
     platform::flag_termination(asked);
 }
@@ -16,7 +16,7 @@ pub fn reset_signals_of_started_programs() {
     platform::reset_signals_of_started_programs();
 }
 
-/// Ends all that this process still waits for. It starts nothing after that: it is about to end.
+/// Ends all processes that this one waits for, and starts none after that: it is about to end.
 pub fn end_started_processes() {
     platform::end_groups();
 }

@@ -1,5 +1,6 @@
-//! Ends a hook in time, whatever hangs: a network file system, a client that does not read. A timer watches the usual
-//! work (a thread costs a tenth of it); a thread a hook that runs checks, and every hook on systems without timers.
+//! Ends a hook in time, whatever hangs: a network file system, a client that does not read. A timer
+//! watches a usual hook, to whose work a thread would add a tenth; a thread watches a hook that
+//! runs checks, and every hook on systems without timers.
 
 use std::sync::{Condvar, Mutex, PoisonError, mpsc};
 use std::time::{Duration, Instant};
@@ -55,7 +56,7 @@ pub fn start() {
     }
 }
 
-/// Time for a hook that runs checks, from now.
+/// Gives the hook `limit` from now, for checks.
 pub fn extend_limit(limit: Duration) {
     let mut watch = WATCH.lock().unwrap_or_else(PoisonError::into_inner);
     let before = std::mem::replace(&mut *watch, WatchState::Thread(Instant::now() + limit));
@@ -68,7 +69,7 @@ pub fn extend_limit(limit: Duration) {
     }
 }
 
-/// The usual time, from now: the checks are done.
+/// Gives the hook its usual time from now, once the checks are done.
 pub fn reset_limit() {
     extend_limit(LIMIT);
 }

@@ -1,4 +1,4 @@
-//! The HTTP side of a scripted model: reads a request, asks the script, and writes the answer.
+//! The HTTP server of a scripted model: reads a request, asks the script, and writes the answer.
 
 use std::io::{self, Read, Write};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};

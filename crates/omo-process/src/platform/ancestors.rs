@@ -1,4 +1,4 @@
-//! Linux: the processes above this one, and what the system tells about them.
+//! Linux: the ancestors of this process, and the variables, folder, name and user of a process.
 
 use std::fs::File;
 use std::io::Read;
@@ -37,7 +37,7 @@ fn stat(pid: u32) -> Option<super::stat::ProcessStat> {
     stat_of(i32::try_from(pid).ok()?)
 }
 
-/// Variable that a process was started with; `None` for an empty or hidden one.
+/// Variable that a process was started with; `None` for an empty or unreadable one.
 pub fn process_variable(pid: u32, name: &str) -> Option<String> {
     let mut bytes = Vec::new();
     File::open(format!("/proc/{pid}/environ"))

@@ -1,5 +1,5 @@
-//! Linux and macOS: groups of processes. Ctrl-C ends the group of this process and misses the others: so before the
-//! first one is started this process handles requests to end. It ends all groups, and then itself.
+//! Linux and macOS: groups of processes. Ctrl-C ends this process's group but no other, so before
+//! it starts a group this process handles signals to end: it first ends all of its groups.
 
 use std::collections::BTreeSet;
 use std::io::{self, PipeReader, Read};
@@ -62,7 +62,7 @@ pub struct UnixProcessGroup {
 }
 
 impl UnixProcessGroup {
-    /// `ended` gets the exit status, or the signal.
+    /// Starts `command` in a new group; `ended` is called with its exit status, or the signal.
     pub fn start(
         mut command: Command,
         leftovers: Leftovers,

@@ -1,4 +1,4 @@
-//! Systems without a timer that ends the process: a thread watches from the start.
+//! Systems without a timer that ends the process: a thread of `watchdog` watches from the start.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Linux: what a check leaves behind becomes a child of its keeper, and is ended as that.
+//! Linux: makes processes that a check leaves behind children of its keeper, which ends them.
 
 use std::time::Duration;
 

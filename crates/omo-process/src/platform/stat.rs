@@ -1,9 +1,9 @@
-//! Linux: what the system tells about processes.
+//! Linux: facts about a process in `/proc/PID/stat`, and the signals that this process ignores.
 
 use std::fs::File;
 use std::io::Read;
 
-/// Of `/proc/PID/stat`.
+/// Fields of `/proc/PID/stat`.
 pub(super) struct ProcessStat {
     /// `Z` for a zombie.
     pub(super) state: String,

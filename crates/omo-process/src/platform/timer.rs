@@ -1,4 +1,4 @@
-//! Linux: a timer whose signal ends the process with 0.
+//! Linux: a timer whose signal ends this process with exit status 0.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -10,7 +10,7 @@ use nix::time::ClockId;
 
 static ENDS: OnceLock<Arc<AtomicBool>> = OnceLock::new();
 
-/// `false` where the system gives no timer.
+/// Starts the timer; `false` where the system gives none.
 pub(crate) fn start(limit: Duration) -> bool {
     let ends = ENDS.get_or_init(|| Arc::new(AtomicBool::new(true)));
     let handled = signal_hook::flag::register_conditional_shutdown(

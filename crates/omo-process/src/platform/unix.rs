@@ -1,4 +1,4 @@
-//! Linux and macOS: `/bin/sh`, sessions of processes, and what `/proc` says of them.
+//! Linux and macOS: `/bin/sh` or bash for a check, sessions of processes, and marks of their start.
 
 use std::io;
 use std::os::unix::fs::MetadataExt;
@@ -123,7 +123,7 @@ pub fn start_own_group(command: &mut Command) {
     command.process_group(0);
 }
 
-/// `setsid`.
+/// Moves this process into a session of its own (`setsid`).
 pub(crate) fn leave_session() -> io::Result<()> {
     rustix::process::setsid().map(drop).map_err(io::Error::from)
 }

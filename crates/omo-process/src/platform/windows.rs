@@ -1,4 +1,4 @@
-//! Windows: jobs, and the shell of Git for Windows or `cmd`.
+//! Windows: groups of processes as jobs, and the `sh` of Git for Windows or `cmd` for a check.
 
 use std::io;
 use std::os::windows::process::CommandExt;
@@ -75,12 +75,12 @@ pub fn shell_variable(name: &str) -> String {
 /// No program takes the place of another here.
 pub const IN_PLACE_OF_SHELL: &str = "";
 
-/// None: the `bash` of Windows itself runs in another system (WSL), without the project's programs.
+/// No bash: the one of Windows itself runs in another system (WSL), without the project's programs.
 pub fn bash(_search: &SearchPath, _project: &Path) -> Option<PathBuf> {
     None
 }
 
-/// By its full path: another `cmd` may lie in the check's folder.
+/// Full path of `cmd`: another one may lie in the check's folder.
 fn cmd() -> PathBuf {
     let root = variables()
         .into_iter()

@@ -1,4 +1,4 @@
-//! Linux: which processes work in a folder.
+//! Linux: finds the processes that work in a folder.
 
 use std::path::Path;
 
