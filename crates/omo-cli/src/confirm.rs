@@ -25,6 +25,7 @@ pub(crate) struct ConfirmOptions {
 pub(crate) struct Confirmation<'a> {
     pub text: &'a str,
     pub digest: &'a str,
+    /// Message and hint of the refusal in a model's own shell.
     pub own_shell: (&'a str, &'a str),
     pub shown_by: &'a str,
 }

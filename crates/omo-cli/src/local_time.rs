@@ -40,7 +40,7 @@ impl LocalClock {
         }
     }
 
-    /// Such as `2026-11-23 19:30`.
+    /// Date and time of day, such as `2026-11-23 19:30`.
     pub(crate) fn date_and_time(&self, at: Timestamp) -> String {
         let Some(local) = self.local(at) else {
             return at.to_string();

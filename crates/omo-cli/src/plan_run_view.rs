@@ -1,4 +1,4 @@
-//! The view of a plan run, with facts from its files and processes.
+//! [`RunView`] of a plan run, built from its ledger, its files and its processes.
 
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -19,6 +19,7 @@ const NAMED_FOLDERS: usize = 10;
 
 pub(crate) struct SessionFolder {
     pub root: PathBuf,
+    /// Sessions with ultrawork on.
     pub armed: Vec<SessionId>,
     pub unreadable: Vec<(SessionId, StateError)>,
     known: Vec<SessionId>,

@@ -15,6 +15,7 @@ use crate::execute::request::{ExecuteCommand, ExecuteRequest};
 pub(crate) struct PickedMode {
     pub mode: ExecutionMode,
     pub line: Option<String>,
+    /// Chosen by the plan alone: no option, command or earlier run names a mode.
     pub is_own_choice: bool,
 }
 

@@ -1,4 +1,4 @@
-//! `WorkerKeeper`: restarts the supervisor of a watched run as needed.
+//! `WorkerKeeper`: restarts a missing supervisor while a run is watched.
 
 use omo_engine::event::EventActor;
 use omo_engine::schedule::{self, NextAction};

@@ -1,4 +1,4 @@
-//! Tables of parallel workers.
+//! Tables and instruction blocks about parallel workers.
 
 use std::io::Write;
 

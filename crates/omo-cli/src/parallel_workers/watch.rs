@@ -1,4 +1,4 @@
-//! Watching parallel workers, until the end, a question or the deadline.
+//! Watching of parallel workers until the end of their run, a question or the deadline.
 
 use std::io::IsTerminal as _;
 use std::time::{Duration, Instant};
@@ -39,6 +39,7 @@ pub(crate) fn require_parallel(state: &RunState) -> Result<(), CommandError> {
     ))
 }
 
+/// Shows the workers, restarts a missing supervisor, and prints the block of the next action.
 pub(crate) fn watch_run(
     context: &CommandContext,
     engine: &Engine,

@@ -1,4 +1,4 @@
-//! A plan run as a `RunSource`.
+//! `PlanRunSource`: a plan run to watch, read from its ledger and its workers' files.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! An ultrawork run as a `RunSource`.
+//! `UltraworkSource`: an ultrawork run to watch, read from its session, log and kept texts.
 
 use std::path::PathBuf;
 

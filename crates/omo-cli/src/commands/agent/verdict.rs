@@ -1,4 +1,4 @@
-//! `omo agent verdict`: the judgement of the verifying agent on the run of a task list.
+//! `omo agent verdict`: records the judgement of the verifying agent, PASS or FAIL, on a whole run.
 
 use std::io::Write;
 

@@ -37,6 +37,7 @@ pub(super) struct Facts {
     pub config: (Option<PathBuf>, Vec<String>),
     pub feedback: FeedbackMode,
     pub repository_checks: RepositoryChecks,
+    /// Number of hook errors in the last week, and the last of them; `None` without any.
     pub errors: Option<(usize, String)>,
     pub live: SeenHooks,
 }

@@ -193,6 +193,7 @@ fn last_runs(
     Ok(last)
 }
 
+/// Paths of valid plans with open tasks, named by the refusal of a missing plan file.
 pub(crate) fn ready_plans(env: &ProcessEnv, root: &Path) -> Result<Vec<String>, CommandError> {
     let runs = last_runs(env, root)?;
     let lines = find::find_plans(root)

@@ -45,6 +45,7 @@ pub(super) fn write_page(
     .write(&mut run)
 }
 
+/// Writes the page of a plan run among omo's own files; gives its path.
 pub(crate) fn keep_plan_page(env: &ProcessEnv, id: &str) -> Result<PathBuf, CommandError> {
     keep_page(find_run_to_show(
         env,

@@ -1,4 +1,4 @@
-//! `omo run import`: continues from another program's checkpoint.
+//! `omo run import`: opens a run that continues from the checkpoint file of another program.
 
 use std::path::Path;
 

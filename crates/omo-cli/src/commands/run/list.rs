@@ -1,4 +1,4 @@
-//! `omo run list`: the runs of this repository.
+//! `omo run list`: prints the plan runs of this repository, the newest first.
 
 use std::io::Write;
 

@@ -1,4 +1,4 @@
-//! The plugin that the running `omo` belongs to.
+//! `own_plugin`: the plugin folder that the running `omo` belongs to, and its version.
 
 use std::fs;
 use std::path::{Path, PathBuf};

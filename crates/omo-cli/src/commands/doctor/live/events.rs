@@ -22,6 +22,7 @@ pub(super) fn count_hook_runs(printed: &str, event: &str) -> usize {
         .count()
 }
 
+/// Successful runs of the hook program `binary` for an event, from the client's log file.
 pub(super) fn count_logged_hook_runs(log: &str, event: &str, binary: &str) -> usize {
     let (begin, name) = (format!("] {event}:"), format!("/{binary}]"));
     let lines = log
