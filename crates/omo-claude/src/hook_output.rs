@@ -94,6 +94,7 @@ impl HookAnswer {
         }
     }
 
+    /// Text for `stdout`, as the client expects it from a hook of `event`.
     pub fn to_output(&self, event: HookEvent) -> String {
         match self {
             Self::Context(text) => return text.clone(),

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 /// Days after its start in which a run may go on, whatever the working time.
 pub const MAX_DAYS: u32 = 7;
 
+/// Bounds within which omo continues a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct RunLimits {

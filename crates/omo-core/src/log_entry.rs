@@ -84,6 +84,7 @@ fn logged_claim(outcome: &ClaimOutcome) -> LoggedClaim {
     }
 }
 
+/// Entry about a Stop; `cap` is the client's own bound on continuations.
 pub fn stop_entry(
     id: &str,
     session: &Session,

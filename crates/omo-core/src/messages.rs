@@ -1,8 +1,8 @@
 //! Every sentence that omo says, to the model and to the user.
 //!
 //! To the model: facts with their source, no orders in capitals. To the user: one line that begins
-//! with `[omo]`. None of them, pasted or echoed back, may set off omo's detectors; a test feeds
-//! them all back.
+//! with `[omo]`. None of them, pasted or echoed back, may count as a keyword or a claim; a test
+//! feeds them all back.
 
 pub mod check_changes;
 pub mod checks;

@@ -63,6 +63,7 @@ impl ModelRoute {
     pub const ALL: [Self; 3] = [Self::Schedule, Self::Shell, Self::SecondClient];
 }
 
+/// The source of a request; the first fact that points to the model decides.
 pub fn request_source(facts: RequestFacts) -> RequestSource {
     let RequestFacts {
         is_scheduled,

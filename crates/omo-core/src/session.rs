@@ -88,6 +88,7 @@ pub struct ProjectMark {
     pub folder: String,
 }
 
+/// The session's ultrawork run: the present one, or the last.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct UlwRun {

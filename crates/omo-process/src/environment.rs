@@ -13,6 +13,7 @@ use omo_state::run_environment;
 use omo_state::seal::hex_digest;
 use omo_state::search_path::SearchPath;
 
+/// Variables for checks, and the folders of their `PATH`.
 #[derive(Clone, Debug)]
 pub struct CheckEnvironment {
     variables: Vec<(OsString, OsString)>,

@@ -35,6 +35,7 @@ pub struct CommandJob {
     pub check: Option<TaskCheckSpec>,
 }
 
+/// Result of a check that has ended, or is no longer wanted.
 #[derive(Debug)]
 pub struct CommandOutcome {
     /// `None` where it was no longer wanted.

@@ -89,6 +89,7 @@ pub fn owner_home(_pid: u32) -> Option<std::path::PathBuf> {
     None
 }
 
+/// Ways to end a process group, the gentlest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GroupEnding {
     /// `SIGINT`: time for a last report.

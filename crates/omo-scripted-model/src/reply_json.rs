@@ -35,6 +35,7 @@ pub(crate) fn message(reply: &ModelMessage, model: &str) -> Value {
     })
 }
 
+/// The message as events of a stream, from `message_start` to `message_stop`.
 pub(crate) fn events(reply: &ModelMessage, model: &str) -> Vec<ReplyEvent> {
     let message = message(reply, model);
     let mut opening = message.clone();

@@ -51,6 +51,7 @@ pub struct MinderSpec {
     pub is_interrupted_first: bool,
 }
 
+/// A line of JSON on the minder's `stdout`.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) enum MinderLine {
     Started(ProcessIdentity),

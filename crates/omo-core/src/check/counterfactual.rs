@@ -180,6 +180,7 @@ fn end_of_name(name: &str) -> String {
     }
 }
 
+/// State of the comparison of a run's checks with and without its change.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Counterfactual {
     #[default]

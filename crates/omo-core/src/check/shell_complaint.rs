@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+/// A command that is missing or cannot be run, or text that is no shell command.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum ShellComplaint {

@@ -21,6 +21,7 @@ pub enum TestOutcome {
     Failed,
 }
 
+/// Counts of a check's tests, and the outcomes of named ones.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct TestReport {

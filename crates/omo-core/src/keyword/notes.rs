@@ -13,6 +13,7 @@ const NOTES: [(&str, &str); 2] = [
 /// A block that omo always closes: an open one was typed by the writer.
 const OWN_NOTE: &str = "<ultrawork-mode>";
 
+/// Byte ranges of the notes in `text`, with their tags.
 pub(super) fn notes(text: &str) -> Vec<Range<usize>> {
     let mut ranges = Vec::new();
     for (open, close) in NOTES {

@@ -16,6 +16,7 @@ pub(super) struct WordContext {
     pub(super) next: String,
 }
 
+/// The clause around the keyword at `word`, with its neighbours.
 pub(super) fn word_context(text: &str, word: &Range<usize>) -> WordContext {
     let before = text.get(..word.start).unwrap_or_default();
     let after = text.get(word.end..).unwrap_or_default();

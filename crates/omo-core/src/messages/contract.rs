@@ -40,6 +40,7 @@ pub enum HoldState {
     NotHeld,
 }
 
+/// The contract in full or short form, behind a line about this run.
 pub fn contract(
     trigger: UlwTrigger,
     limits: RunLimits,

@@ -25,6 +25,7 @@ pub fn files_changed(paths: Option<&[String]>) -> String {
     )
 }
 
+/// [`run_ended`] with the path of the run's page.
 pub fn run_ended_on_page(
     session: &Session,
     allowed_blocks: u32,

@@ -18,6 +18,7 @@ use crate::timestamp::Timestamp;
 /// Marks the text below as omo's own: a pasted status must not turn anything on.
 pub const HEADING: &str = "[omo] status";
 
+/// Data of the status; `text` and `rows` put it into words.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct StatusReport {

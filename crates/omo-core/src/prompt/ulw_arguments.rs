@@ -17,6 +17,7 @@ pub struct UlwArguments<'a> {
     pub options: UlwOptions,
 }
 
+/// Bounds, checks and review of a run, as settings and options say.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UlwOptions {
     /// The given bounds, as options replace them.

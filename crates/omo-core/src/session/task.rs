@@ -24,6 +24,7 @@ impl UlwRun {
         self.asked_last() == task.map(kept_part).as_deref()
     }
 
+    /// Sets the task of an earlier run, with its later requests.
     pub(super) fn keep_task(
         &mut self,
         task: Option<String>,

@@ -11,6 +11,7 @@ pub(crate) const MAX_WEAKENED: usize = 32;
 
 const WEAKENING_CHARS: usize = 160;
 
+/// A change after which a claim is judged less strictly.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct CheckWeakening {

@@ -23,6 +23,7 @@ pub fn pause_reason(error: &str) -> Option<PauseReason> {
         .then_some(PauseReason::ApiError)
 }
 
+/// Reason for the idle time of a run after an API error.
 pub fn rest_reason(error: Option<&str>) -> RestReason {
     match error {
         Some("rate_limit" | "rate_limit_error" | "usage_limit") => RestReason::UsageLimit,

@@ -128,6 +128,7 @@ pub enum ClaimReason {
     FirstReview,
 }
 
+/// Judges a claim by what was found; the first failure in a fixed order is its reason.
 pub fn judge_claim(session: &Session, findings: ClaimFindings) -> ClaimOutcome {
     let verification = &session.verification;
     let checks = &findings.checks;

@@ -1,5 +1,6 @@
 //! Patterns of file names, as shells and plans write them: `src/*.rs`, `a[0-9]`, `{x,y}`.
 
+/// `true` for a part of a path that holds a pattern.
 pub fn is_glob(part: &str) -> bool {
     part.contains(['*', '?', '[']) || has_alternatives(part)
 }

@@ -28,6 +28,7 @@ impl MaskedText {
         &self.text
     }
 
+    /// Covers the byte ranges that `pass` finds in the masked text.
     pub(crate) fn cover(&mut self, pass: impl FnOnce(&str) -> Vec<Range<usize>>) {
         let mut ranges = pass(&self.text);
         if ranges.is_empty() {

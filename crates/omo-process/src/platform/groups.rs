@@ -101,6 +101,7 @@ impl UnixProcessGroup {
         self.pid
     }
 
+    /// Sends the signal of `ending` to the whole group.
     pub fn end(&self, ending: GroupEnding) {
         self.is_asked.store(true, Ordering::SeqCst);
         end_group(self.pid, ending);

@@ -32,6 +32,7 @@ pub(super) fn stat_of(pid: i32) -> Option<ProcessStat> {
     })
 }
 
+/// Bit mask of the signals that this process ignores.
 pub(super) fn ignored_signals() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let mask = status

@@ -34,6 +34,7 @@ pub(crate) fn start(limit: Duration) -> bool {
     set.is_ok()
 }
 
+/// Keeps a running timer from ending the process.
 pub(crate) fn disarm() {
     if let Some(ends) = ENDS.get() {
         ends.store(false, Ordering::SeqCst);

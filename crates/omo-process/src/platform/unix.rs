@@ -33,6 +33,7 @@ impl UnixShell {
         }
     }
 
+    /// Adds the arguments that have the shell execute `run`.
     #[expect(
         clippy::unnecessary_wraps,
         reason = "on other systems one of them cannot take everything"

@@ -47,6 +47,7 @@ impl WindowsShell {
         }
     }
 
+    /// Adds the arguments that have the shell execute `run`.
     pub(crate) fn give(&self, command: &mut Command, run: &str) -> io::Result<()> {
         match self {
             Self::Posix(_) => command.arg("-c").arg(run),

@@ -26,6 +26,7 @@ pub(super) struct Cargo {
 }
 
 impl Cargo {
+    /// Reads the next line; a named test goes into `report`.
     pub(super) fn line(&mut self, line: &str, report: &mut TestReport) {
         let trimmed = line.trim_start();
         if let Some(program) = running_program(trimmed) {

@@ -78,6 +78,7 @@ pub(super) struct SummaryLines {
 }
 
 impl SummaryLines {
+    /// Reads the next line of the output.
     pub(super) fn line(&mut self, line: &str) {
         let mut numbers = LabelledNumbers::default();
         let parts = line

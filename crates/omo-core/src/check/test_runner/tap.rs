@@ -17,6 +17,7 @@ pub(super) struct Tap {
 }
 
 impl Tap {
+    /// Reads the next line; a named test goes into `report`.
     pub(super) fn line(&mut self, line: &str, report: &mut TestReport) {
         self.is_of_node |= line.starts_with("# Subtest: ") || line.starts_with("# duration_ms ");
         if self.is_of_node {

@@ -2,6 +2,7 @@
 
 use crate::keyword::sentence::{self, WordContext};
 
+/// `true` where an English clause only talks about the keyword in its middle.
 pub(super) fn is_mention(around: &WordContext) -> bool {
     let before = sentence::split_words(&around.before);
     let before = without_fillers(&before);
