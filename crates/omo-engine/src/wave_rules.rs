@@ -8,7 +8,7 @@ use omo_plan::model::{Plan, TaskGroup};
 use crate::parallel_state::{GroupStatus, ParallelState, WaveCheck};
 use crate::state::{RunState, TaskStatus};
 
-/// By the plan; a session without a word on it needs all waves before: it was written for their result.
+/// Sessions that each one needs; one whose plan names none needs all earlier waves.
 fn needs_by_session(plan: &Plan) -> BTreeMap<&str, BTreeSet<&str>> {
     let groups = &plan.groups;
     let group_of: BTreeMap<&str, &str> = groups
@@ -57,6 +57,7 @@ fn needs_by_session(plan: &Plan) -> BTreeMap<&str, BTreeSet<&str>> {
     needs
 }
 
+/// `true` for a session in conflict about which a person has to decide.
 pub(crate) fn awaits_decision(
     state: &RunState,
     parallel: &ParallelState,
@@ -133,7 +134,7 @@ pub fn held_back_by<'a>(state: &'a RunState, id: &str) -> Vec<&'a str> {
         .collect()
 }
 
-/// Due where this wave's result has sessions of earlier waves that were not checked together.
+/// `true` if sessions of waves before `wave` are merged, and were not checked together.
 pub(crate) fn is_check_due(state: &RunState, parallel: &ParallelState, wave: usize) -> bool {
     !state.plan.final_checks.is_empty() && last_unchecked_wave(state, parallel, wave).is_some()
 }
@@ -153,7 +154,7 @@ pub(crate) fn last_unchecked_wave(
     waves.filter(|known| *known < wave).max()
 }
 
-/// The check after a wave that holds this one back: green before, red in the result, and nothing merged since.
+/// The check that holds `wave` back: green before, red in the result, and nothing merged since.
 pub(crate) fn broken_check(parallel: &ParallelState, wave: usize) -> Option<&WaveCheck> {
     let check = parallel.wave_check.as_ref()?;
     (!check.broken.is_empty() && check.tip == parallel.tip && check.wave < wave).then_some(check)
@@ -199,7 +200,7 @@ pub(crate) fn merged_since_green<'a>(
     parallel.merged.get(green..).unwrap_or_default()
 }
 
-/// End of a group by its tasks alone, never by its client's output; `None` where a task is still to do.
+/// End of a group by its tasks, never by its client's output; `None` while a task is to do.
 pub fn group_outcome(state: &RunState, group: &TaskGroup) -> Option<GroupStatus> {
     if group
         .tasks

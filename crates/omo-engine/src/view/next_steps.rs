@@ -1,4 +1,4 @@
-//! Next steps of a person with a run of a plan.
+//! Next steps that the view of a run shows to its user, such as ``Look on: `omo run watch` ``.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! The commands that get a run out of a question, beside its options, for every view of it.
+//! Commands that help the user with a run's question, shown beside the options of the question.
 
 use omo_core::money::decimal_dollars;
 use omo_core::text::command_text::quote_argument;
@@ -14,7 +14,7 @@ use crate::state::{QuestionState, RunState};
 /// Maximum characters of a line: a command with its paths has to be whole to be of use.
 const MAX_LINE_CHARS: usize = 4_000;
 
-/// Lines with the ways out; none where the options of the question say all of it.
+/// Lines with such commands; none where the options of the question are enough.
 pub fn way_out_lines(question: &QuestionState, state: &RunState) -> Vec<String> {
     let Some(parallel) = &state.parallel else {
         return Vec::new();
@@ -52,7 +52,7 @@ fn worker_lines(group: &str, parallel: &ParallelState) -> Vec<String> {
     log.into_iter().chain([known]).collect()
 }
 
-/// A budget that leaves as much again as the run was given.
+/// Command that sets a budget larger by as much as the run was given.
 fn budget_line(state: &RunState, parallel: &ParallelState) -> String {
     let counted = parallel
         .cost_micros()

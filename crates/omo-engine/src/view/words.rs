@@ -61,7 +61,7 @@ pub fn progress_words(state: &RunState) -> String {
     text
 }
 
-/// Line that its user types to have a run go on.
+/// Line that the user types to resume a run, such as `/omo:execute docs/plan.md`.
 pub fn how_to_go_on(state: &RunState) -> String {
     let path = &state.plan.source.path;
     match state.mode {
@@ -91,7 +91,7 @@ pub(super) fn worker(state: &RunState, task: &str, session: Option<&str>) -> Str
     }
 }
 
-/// Id of a work tree for people: that of its files, where it says more.
+/// Id of a work tree as it is shown: `tree` of its JSON, or else the text itself.
 pub fn tree_name(tree: &str) -> String {
     let files = serde_json::from_str::<serde_json::Value>(tree).ok();
     let files = files.as_ref().and_then(|id| id.get("tree")?.as_str());

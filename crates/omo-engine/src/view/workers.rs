@@ -1,4 +1,4 @@
-//! Parallel workers as they are shown, from the state of their run alone.
+//! `WorkerView` of each parallel worker, from the state of the run alone.
 
 use omo_core::text::{format_age, sanitize};
 use omo_core::timestamp::Timestamp;

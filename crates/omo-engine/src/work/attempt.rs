@@ -28,6 +28,7 @@ use crate::unfinished_lines::find_unfinished_lines;
 use crate::verbs::{self, AttemptMeasurement, CommitOutcome};
 use crate::work::baseline::files_written_by_omo;
 
+/// A judged attempt: outcomes of its checks, written events, and the state after them.
 #[derive(Debug)]
 pub struct JudgedAttempt {
     pub task: Task,
@@ -76,7 +77,7 @@ pub struct WorkResult {
     pub tampered: Vec<String>,
     pub missing: Vec<String>,
     pub tree: Option<String>,
-    /// All of that could be found.
+    /// `true` if all of these could be determined.
     pub is_known: bool,
 }
 
@@ -98,7 +99,7 @@ struct AttemptToJudge {
 }
 
 impl Engine<'_> {
-    /// Work that was committed elsewhere is the checked-out commit here, and nothing more is committed.
+    /// Judges a worker's attempt; a commit made `elsewhere` is checked out here already.
     pub fn done(
         &self,
         ticket: &str,
@@ -616,7 +617,7 @@ impl Engine<'_> {
             .collect()
     }
 
-    /// Among all that the workers added in this work tree; `None` where they could not be searched for.
+    /// Event with unfinished lines that workers added in this tree; `None` if they cannot be found.
     pub(super) fn search_unfinished_of_run(
         &self,
         state: &RunState,
@@ -665,7 +666,7 @@ impl Engine<'_> {
             .collect()
     }
 
-    /// Writes events that only a person asks for, and that need nothing but the ledger.
+    /// Writes events of a person's decision, which need nothing but the ledger.
     pub fn decide(
         &self,
         decide: impl FnOnce(&RunState) -> Result<Vec<EventKind>, VerbRefusal>,

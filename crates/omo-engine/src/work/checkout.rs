@@ -1,4 +1,4 @@
-//! The user's checkout in the report of a run.
+//! Read of the user's checkout for a report: commits since the run's start, uncommitted files.
 
 use std::path::Path;
 

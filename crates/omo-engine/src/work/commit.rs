@@ -1,4 +1,4 @@
-//! Commits of a step's changes, where its plan says so or its work would be lost.
+//! Commit of a step's changes, where its plan asks for one or its work would be lost otherwise.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -32,7 +32,7 @@ const DETACHED: &str = "HEAD";
 const NAME_LETTERS: usize = 12;
 
 impl Engine<'_> {
-    /// Exactly the changes at paths that the step names, unless its guard refuses; `None` for nothing to commit.
+    /// Commits exactly the changes at paths that the task names; `None` for nothing to commit.
     pub(super) fn commit_task(
         &self,
         state: &RunState,
@@ -273,7 +273,7 @@ impl Engine<'_> {
         missing
     }
 
-    /// Such as `step-2` or, with the suffix `-attempt-3`, `step-2-attempt-3`; an id that is no name has its digest.
+    /// Name such as `step-2`, or `step-2-attempt-3` with a suffix; an invalid id becomes a digest.
     pub(super) fn kept_name(
         &self,
         state: &RunState,
@@ -292,7 +292,7 @@ impl Engine<'_> {
         .find_map(|id| WorkerName::new(self.run.id(), &format!("{word}-{id}{suffix}")).ok())
     }
 
-    /// The reference of the kept files; without one they are still in the work tree.
+    /// Keeps uncommitted changes; `None` on failure, when they are in the work tree alone.
     pub(super) fn keep_uncommitted(
         &self,
         state: &RunState,

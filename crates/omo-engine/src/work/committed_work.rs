@@ -1,4 +1,4 @@
-//! The value of a task's commit: its checks run again on its content alone, and a worker's commits one by one.
+//! Checks of a task's commit alone, without left-out files, and of commits that workers made.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -41,7 +41,7 @@ const PREVIEW_LETTERS: usize = 12;
 
 const MAX_COPIED_BYTES: u64 = 256 * 1024 * 1024;
 
-/// The worktree of omo's was made to check a commit: it holds no work.
+/// `true` for a worktree that was made to check a commit: it holds no work.
 pub(crate) fn is_preview_worker(worker: &str) -> bool {
     worker
         .strip_prefix(PREVIEW_WORKER)
@@ -514,7 +514,7 @@ fn is_red(outcomes: &[(TaskCheck, TaskCheckOutcome)]) -> bool {
     outcomes.iter().any(|(_, outcome)| !outcome.is_green())
 }
 
-/// These files without those that omo itself writes.
+/// `files` without those that omo itself writes.
 pub(super) fn without_omo_files(state: &RunState, mut files: Vec<String>) -> Vec<String> {
     let own = files_written_by_omo(state);
     let own: Vec<&str> = own.iter().map(String::as_str).collect();

@@ -1,4 +1,4 @@
-//! Evidence and verdicts of a task list's run: a command is run as evidence, and the whole is judged.
+//! Commands that a worker or verifier has omo run as evidence, and the verifier's verdict.
 
 use omo_checks::task_check::{self, CheckLog};
 use omo_core::check::session_check::DEFAULT_TIMEOUT_SECONDS;
@@ -36,6 +36,7 @@ pub enum VerdictOutcome {
 }
 
 impl Engine<'_> {
+    /// Runs `command` for the task of `ticket`, and records its outcome as evidence.
     pub fn run_evidence(
         &self,
         ticket: &str,
@@ -101,7 +102,7 @@ impl Engine<'_> {
         Ok(state)
     }
 
-    /// A pass counts only after the checks of the whole ran once more, each of them green.
+    /// Records a verdict. A pass counts only if all checks of the whole, run once more, are green.
     pub fn judge_run(
         &self,
         ticket: &str,

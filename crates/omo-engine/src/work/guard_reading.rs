@@ -1,4 +1,5 @@
-//! Reads of the judges of a work tree's commits, before a commit and with the answer to a question about one.
+//! Reads of the judges of commits, such as hooks and settings of `git`: before a commit, and for
+//! the answer to a question about one.
 
 use std::path::Path;
 
@@ -24,7 +25,7 @@ impl CommitGuard {
     }
 }
 
-/// Judges of a repository's commits that are not as the run knows them; `is_listed` is asked about the path of a file.
+/// Judges of commits that changed during the run; `is_listed` tells if a task lists a file.
 pub(crate) fn guard_changes(
     state: &RunState,
     repository: &GitRepository,
@@ -50,7 +51,7 @@ impl Engine<'_> {
         )
     }
 
-    /// Judges of commits that are part of the question stand from then on as the answer finds them.
+    /// Events of an answer. To go on accepts the judges that the question is about as they are now.
     pub fn answer_question(
         &self,
         state: &RunState,

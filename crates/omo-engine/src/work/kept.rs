@@ -22,7 +22,7 @@ const STAGED: &str = "staged-";
 /// Maximum bytes of a file kept beside a commit: a larger one would take longer than its hooks.
 const MAX_ASIDE_BYTES: u64 = 64 * 1024 * 1024;
 const MAX_NAME_CHARS: usize = 66;
-/// Highest number behind such a name. Beyond it the last one keeps those before.
+/// Highest number behind a name that is in use already.
 const MAX_NUMBER: usize = 999;
 
 impl Engine<'_> {
@@ -37,7 +37,7 @@ impl Engine<'_> {
         )
     }
 
-    /// Paths with newer content are left as they are, or kept first where they are to be overwritten.
+    /// Writes kept work back. Newer content stays, or is kept first with `overwrites_newer`.
     pub fn bring_back(
         &self,
         state: &RunState,

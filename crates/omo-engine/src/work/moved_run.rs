@@ -19,8 +19,8 @@ pub fn is_gone(state: &RunState) -> bool {
     root.is_absolute() && !root.exists()
 }
 
-/// Its folder is gone, and `root` is the top of the same work tree, with the plan at the same place. A run with a
-/// supervisor at work was not renamed, and an older ledger does not tell its work tree.
+/// `true` if the run's folder is gone, and `root` is the same work tree with the plan at its path;
+/// `false` while a supervisor is at work, or for an old ledger without the work tree's id.
 pub fn is_renamed(run: &Run, state: &RunState, root: &Path) -> bool {
     Path::new(&state.root) != root
         && is_gone(state)
@@ -30,7 +30,7 @@ pub fn is_renamed(run: &Run, state: &RunState, root: &Path) -> bool {
         && !run.is_supervised().unwrap_or(true)
 }
 
-/// Has the run, its worktrees and its approval follow the project. `None` where that could not be done.
+/// Moves the run, its worktrees and its approval to the project's new `root`; `None` on failure.
 pub fn follow_renamed_project(
     run: &Run,
     state: &RunState,

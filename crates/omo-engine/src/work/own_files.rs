@@ -11,7 +11,7 @@ use omo_state::config::UnlistedFiles;
 
 use crate::state::RunState;
 
-/// In a work tree that others change too, the writer of a file is unknown: its path decides.
+/// Files of a task in a work tree that others change, too: paths that tasks list decide.
 pub(super) struct OwnFiles<'a> {
     state: &'a RunState,
     /// Paths that the task and its session list; `None` where neither lists any, and all may be of the task.
@@ -60,7 +60,7 @@ fn paths_within(paths: &[&str]) -> PlannedPaths {
     )
 }
 
-/// The file is the plan's own, or one of those of a folder that is one plan.
+/// `true` for the plan's own file, or one of a folder that is one plan.
 pub(super) fn is_of_plan(state: &RunState, file: &str) -> bool {
     let plan = &state.plan.source.path;
     file == plan || path_covers(plan, file) && Dialect::of_place(file) == Some(state.plan.dialect)
@@ -102,7 +102,7 @@ pub(super) fn steers_checks(file: &str, words: &BTreeSet<String>) -> bool {
     !is_manifest(file) && (may_steer(file) || is_shell_script(file) && is_named(file, words))
 }
 
-/// Its own, and, where it names none or its user lets it, those of its session. An empty list stands for all.
+/// Paths of a task, and of its session if it names none or its user lets it; empty for all paths.
 pub(super) fn allowed_paths<'a>(
     unlisted: UnlistedFiles,
     state: &'a RunState,

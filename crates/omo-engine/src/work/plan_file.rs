@@ -1,4 +1,5 @@
-//! `PlanFile`: read once and whole, compared with the run's plan, and edited where a decision is written into it.
+//! `PlanFile`: a plan on the disk, one file or a folder, read once and whole, compared with the
+//! run's plan, and edited where a decision is written into it.
 
 mod plan_folder;
 mod plan_goal;
@@ -47,7 +48,7 @@ pub struct PlanFile {
 }
 
 impl PlanFile {
-    /// `given` is absolute, or from the current folder; a plan outside of the project is an error.
+    /// Reads the plan at `given`, a path from `current`; a plan outside of the project is an error.
     pub fn read(root: &Path, current: &Path, given: &Path) -> Result<Self, PlanFileError> {
         let absolute = current.join(given);
         let real = absolute
@@ -123,7 +124,7 @@ impl PlanFile {
         }
     }
 
-    /// The plan that it holds, with its goal by the files beside it.
+    /// The parsed plan; a goal that its text lacks comes from files beside it.
     pub fn plan(&self, reading: impl Into<PlanReading>) -> Plan {
         match &self.surroundings {
             PlanSurroundings::Joined(parts) => parts.plan(&self.path, reading.into()),
@@ -138,7 +139,7 @@ impl PlanFile {
         }
     }
 
-    /// Digest of its content: that of [`Plan::source`].
+    /// Digest of the content, as in [`Plan::source`].
     fn digest(&self) -> String {
         match &self.surroundings {
             PlanSurroundings::Joined(parts) => parts.digest(),
@@ -181,7 +182,7 @@ fn read_error(path: &Path, source: std::io::Error) -> PlanFileError {
     }
 }
 
-/// One byte more than a plan may have shows that it is too large.
+/// Bytes of a plan, up to one more than allowed, which shows that it is too large.
 pub fn read_plan_bytes(path: &Path) -> Result<Vec<u8>, PlanFileError> {
     use std::io::Read;
     let failed = |source| read_error(path, source);
@@ -223,7 +224,7 @@ impl fmt::Display for PlanEdit {
     }
 }
 
-/// `None` without an edit. A missing file says nothing: the run has the whole plan; a task list's files are no plan.
+/// The edit of the run's plan in its file; `None` for none, a missing file, or a task list.
 pub fn find_edit(root: &Path, state: &RunState) -> Result<Option<PlanEdit>, PlanFileError> {
     if state.is_task_list() {
         return Ok(None);
@@ -244,7 +245,7 @@ pub fn find_edit(root: &Path, state: &RunState) -> Result<Option<PlanEdit>, Plan
     Ok(describe_edit(state, file.plan(&state.plan)))
 }
 
-/// Ticks of omo are no difference, nor is one at a task that a worker is or was at.
+/// The edit that leads to `plan`; ticks of omo, or of a task that had a worker, are none.
 pub(super) fn describe_edit(state: &RunState, plan: Plan) -> Option<PlanEdit> {
     let is_same = state.has_plan(&plan);
     let differences = state.compare_plan(&state.as_in_run(plan));
@@ -254,8 +255,8 @@ pub(super) fn describe_edit(state: &RunState, plan: Plan) -> Option<PlanEdit> {
     (!is_same).then(|| PlanEdit::OtherText(state.plan.dialect.unit_word()))
 }
 
-/// Gives the new digest; nothing is written where the file is gone or no text. It is read anew: an earlier answer has
-/// moved the places of all that stand behind it.
+/// Writes decisions into the plan's file; returns its new digest, or `None` if it is gone or no
+/// text. The file is read anew, since an earlier answer has moved later places.
 pub fn write_choices(
     root: &Path,
     state: &RunState,

@@ -68,7 +68,7 @@ pub(crate) struct TickedPlan {
 }
 
 impl TickedPlan {
-    /// The event of the ticks. `tip` is the commit that has them, where they were made to one.
+    /// The event of the ticks; `tip` is the commit that has them, if they were committed.
     pub(crate) fn to_event(&self, tip: Option<String>) -> EventKind {
         EventKind::PlanTicked {
             ticked: self.ticked.clone(),
@@ -79,7 +79,7 @@ impl TickedPlan {
     }
 }
 
-/// Ticks passed tasks in the text of a plan, once the work of all tasks is merged; `None` where none is to be ticked.
+/// Ticks passed tasks in a plan's text once all work is merged; `None` where no tick is due.
 pub(crate) fn tick_merged(state: &RunState, bytes: &[u8]) -> Option<TickedPlan> {
     tick_text(
         state,
@@ -200,7 +200,7 @@ impl Engine<'_> {
         Ok(state)
     }
 
-    /// A worker's own tick of a task that has not passed: the file says that it is done, and has to be opened again.
+    /// Event for a worker's own tick of a task that has not passed, so that omo opens it again.
     pub(super) fn worker_tick(&self, state: &RunState, task: &Task) -> Option<EventKind> {
         state
             .plan
@@ -227,7 +227,7 @@ impl Engine<'_> {
         })
     }
 
-    /// Ticks of several branches in neighbouring lines would be a conflict: omo ticks once all is merged.
+    /// Undoes ticks of workers in worktrees, which could conflict: omo ticks once all is merged.
     pub(super) fn take_back_worker_ticks(&self, state: &RunState) {
         if state.parallel.is_some() && self.work_tree.root() != self.root {
             // A tick that stays is judged like every other change.
@@ -257,7 +257,7 @@ impl Engine<'_> {
         file.replace_unchanged(&now, text.as_bytes()).ok().map(drop)
     }
 
-    /// Without the plan's file, where that differs in ticks alone.
+    /// `found` without the plan's file, where that differs in ticks alone.
     pub(super) fn without_ticked_plan(
         &self,
         state: &RunState,

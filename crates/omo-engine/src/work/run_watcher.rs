@@ -1,4 +1,4 @@
-//! The end of all processes of a run: once the run is over, those still at work for it are ended.
+//! End of a run's processes: each polls if the run needs it, and `cancel` waits for its commits.
 
 use std::fmt::Write;
 use std::time::{Duration, Instant};
@@ -22,7 +22,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(500);
 /// Time for a commit to end before its user is told of the wait.
 const QUIET: Duration = Duration::from_secs(1);
 
-/// A lookout, every now and then, for a run that no longer needs its processes.
+/// Poll of a run's state every half second, for its end.
 struct RunLookout<'a, N> {
     run: &'a Run,
     is_needed: N,
@@ -59,7 +59,7 @@ impl<'a, N: Fn(&RunState) -> bool> RunLookout<'a, N> {
 }
 
 impl Engine<'_> {
-    /// A closure that tells, asked again and again, whether the run still needs a process.
+    /// Closure to call again and again, which returns `false` once the run is over.
     pub(crate) fn is_needed(&self) -> impl FnMut() -> bool {
         let mut lookout = RunLookout::new(self.run, |state: &RunState| !state.is_over());
         move || lookout.goes_on()
@@ -82,7 +82,7 @@ impl Engine<'_> {
 }
 
 impl Engine<'_> {
-    /// Ends the run before its end, as [`Engine::end_commits`].
+    /// Cancels the run; returns lines about a commit under way, as [`Engine::end_commits`].
     pub fn cancel(
         &self,
         reason: &str,

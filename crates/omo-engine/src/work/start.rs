@@ -87,7 +87,7 @@ impl From<RunOpening> for EventKind {
     }
 }
 
-/// As its user is asked about them: one that runs for a task and at the end once more only once.
+/// Commands of a plan to approve; one that runs for a task and at the end is listed once.
 pub fn planned_commands(plan: &Plan) -> Vec<PlannedCommand> {
     plan.labeled_checks()
         .filter(|(task, check)| {
@@ -128,6 +128,7 @@ impl Engine<'_> {
         }))
     }
 
+    /// Begins an attempt at task `id`, with its baseline; returns the worker's ticket and brief.
     pub fn start(
         &self,
         id: &str,

@@ -1,4 +1,5 @@
-//! The checks of a task without its work, in a private copy as at its first attempt but for the test files.
+//! Runs of a task's checks without its work: in a private copy as at its first attempt, but with
+//! the present test files.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
@@ -36,7 +37,8 @@ const PROOF_LIMIT: Duration = Duration::from_secs(240);
 const MAX_LOG_BYTES: u64 = 4 * 1024 * 1024;
 
 impl Engine<'_> {
-    /// `true` for checks that run in private copies as well: without the work, or as judged before it.
+    /// `true` if checks also run in private copies: without the work, or with older files of
+    /// checks.
     pub(super) fn is_compared(&self, state: &RunState, task: &Task, files: &[String]) -> bool {
         let words: BTreeSet<String> = task
             .proving_checks()
@@ -48,7 +50,7 @@ impl Engine<'_> {
                 && files.iter().any(|file| steers_checks(file, &words))
     }
 
-    /// Outcomes without the work, where asked, and with their steering files as before; an unknown one is told.
+    /// Outcomes without the work, if asked, and notes on runs with the files of checks as before.
     pub(super) fn prove_task(
         &self,
         state: &RunState,
@@ -219,7 +221,7 @@ pub(super) fn first_attempt(
     })
 }
 
-/// The check runs tests with a runner whose count is known, by itself or by a script of `package.json`.
+/// `true` if a check runs tests by a known runner, itself or by a script of `package.json`.
 fn runs_tests(check: &TaskCheck, root: &Path) -> bool {
     let folder = check
         .cwd

@@ -1,4 +1,4 @@
-//! A folder that is a plan: its files that are plans, read together.
+//! `FolderParts`: the plan files of a folder that is one plan, read together.
 
 use std::collections::BTreeSet;
 use std::fs::FileType;
