@@ -12,17 +12,17 @@ const LONGEST_LIMIT: Duration = Duration::from_secs(8 * 24 * 60 * 60);
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(default)]
 pub struct ClientResult {
-    /// Beside an error of the API `subtype` says `success` all the same.
+    /// `true` for an error; `subtype` says `success` even after an error of the API.
     pub is_error: Option<bool>,
     /// `success`, `error_max_turns`, `error_max_budget_usd`, `error_during_execution`.
     pub subtype: Option<String>,
-    /// Such as `aborted_streaming` after an interruption.
+    /// Reason of the end, such as `aborted_streaming` after an interruption.
     pub terminal_reason: Option<String>,
     pub api_error_status: Option<u16>,
-    /// Such as `usage_limit_reached`.
+    /// Name of an error of the API, such as `usage_limit_reached`.
     pub api_error: Option<String>,
     pub num_turns: Option<u64>,
-    /// In US dollars, as the client reckons.
+    /// Cost in US dollars, as the client computes it.
     pub total_cost_usd: Option<f64>,
     /// Last text of the model, or an error message.
     pub result: Option<String>,
@@ -58,9 +58,9 @@ pub struct ClientProcessEnd {
     /// `None` after a signal.
     pub status: Option<i32>,
     pub signal: Option<i32>,
-    /// Ended by omo at its limit.
+    /// `true` for a process that omo ended at its time limit.
     pub timed_out: bool,
-    /// Ended by omo, since it was no longer needed.
+    /// `true` for a process that omo ended because it was no longer needed.
     pub stopped: bool,
     pub not_started: Option<String>,
     /// Last line of `stderr`.
@@ -72,9 +72,9 @@ pub struct ClientProcessEnd {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ClientEnd {
     Ended,
-    /// `--max-turns`.
+    /// The session used all turns of `--max-turns`.
     TurnsSpent,
-    /// `--max-budget-usd`.
+    /// The session spent the budget of `--max-budget-usd`.
     BudgetSpent,
     UsageLimit {
         /// `None` for an unknown reset.
@@ -201,9 +201,9 @@ fn complaint(process: &ClientProcessEnd, otherwise: &str) -> String {
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LedgerFacts {
-    /// Unsettled steps of the session's group.
+    /// Number of the group's steps that have not ended in the ledger.
     pub tasks_left: u32,
-    /// Resumed once already, to finish what it had begun.
+    /// The session was resumed once already, to finish what it had begun.
     pub was_resumed: bool,
 }
 
@@ -217,7 +217,7 @@ pub enum FollowUp {
     FailAttempt(&'static str),
     /// The step begins anew later; no attempt is used.
     Hold(&'static str),
-    /// [`FollowUp::Hold`], or a question after several.
+    /// [`FollowUp::Hold`]; after several of them a question to a person.
     HoldOrAsk(&'static str),
     /// The run waits until then, or for a person; no attempt is used.
     WaitUntil(Option<Timestamp>),

@@ -21,7 +21,7 @@ pub const KEY: &str = "statusLine";
 pub const MAX_BYTES: u64 = 1024 * 1024;
 const RECORD: &str = "statusline.json";
 const BACKUP: &str = "settings.json.before-statusline";
-/// The settings with escapes, and little else.
+/// Maximum bytes of the record: the settings with escapes, and little else.
 const MAX_RECORD_BYTES: u64 = 8 * MAX_BYTES;
 /// While nothing happens in the session: a check may run for minutes.
 const REFRESH_SECONDS: u32 = 10;
@@ -43,7 +43,7 @@ pub enum StatusLineOn {
         /// Another status line stands in front.
         keeps_another: bool,
     },
-    /// The settings name an omo already.
+    /// The settings have a status line of omo already.
     AlreadyOn,
 }
 
@@ -53,7 +53,7 @@ pub enum StatusLineOff {
     PutBack,
     /// The entry is as before; later changes of the file stay.
     EntryPutBack,
-    /// The settings name no omo.
+    /// The settings have no status line of omo.
     NotOn,
 }
 

@@ -13,7 +13,7 @@ const LIMIT_SECONDS: u32 = 10;
 /// Timeout of the first task's start, which tries checks; after it the session asks for its task itself.
 const FIRST_TASK_SECONDS: u32 = 300;
 
-/// Commands beyond the worktree. The client looks at the beginning of each command alone; the fence looks closer.
+/// Denied commands that act outside of the worktree; the fence looks at more than their beginning.
 const DENIED: [&str; 12] = [
     "git stash",
     "git push",
@@ -36,7 +36,7 @@ const TOOLS: [&str; 4] = [
     "ScheduleWakeup",
 ];
 
-/// Commands of a session. `omo agent evidence run` runs any command: its user may allow it.
+/// Allowed commands of a session. `omo agent evidence run` runs any command: its user may allow it.
 const NEEDED: [&str; 7] = [
     "omo agent next",
     "omo agent start",
@@ -47,7 +47,7 @@ const NEEDED: [&str; 7] = [
     "omo agent verdict",
 ];
 
-/// Commands of a session without a ledger: omo sees its commits alone.
+/// Allowed commands of a session without a ledger: omo sees its commits alone.
 const NEEDED_TO_COMMIT: [&str; 4] = ["git add", "git commit", "git rm", "git mv"];
 
 pub const RULES_VERSION: u32 = 1;

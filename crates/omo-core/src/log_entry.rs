@@ -52,9 +52,9 @@ pub struct LoggedClaim {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum ClaimEnd {
-    /// All judges agree.
+    /// All checks and the review agree.
     Verified,
-    /// A judge disagrees or could not run.
+    /// A check or the review disagrees or could not run.
     Failed,
     ReviewAsked,
 }

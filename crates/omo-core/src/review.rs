@@ -43,7 +43,7 @@ pub struct Review {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Reviewer {
-    /// Stays the same where an ended agent was continued.
+    /// Id of the agent, the same after an ended agent was continued.
     pub id: String,
     /// `None` where the client named none.
     pub cwd: Option<String>,
@@ -75,7 +75,7 @@ pub struct ReviewerFacts {
 /// A hook that changed the input of a reviewer's tool, or added text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HookIntervention {
-    /// Such as `PreToolUse`.
+    /// Name of the event, such as `PreToolUse`.
     pub event: String,
     /// `None` for a hook of another kind.
     pub command: Option<String>,
@@ -94,7 +94,7 @@ impl HookIntervention {
         )
     }
 
-    /// `true` for a hook with this variable, which the client sets for plugins alone.
+    /// `true` for a hook whose command has a variable that the client sets for plugins alone.
     pub fn is_of_plugin(&self) -> bool {
         self.command
             .as_deref()
@@ -115,7 +115,7 @@ impl HookIntervention {
 #[serde(rename_all = "camelCase", default)]
 pub struct SettingsMark {
     pub path: String,
-    /// Such as `hooks`; empty for a file that is no JSON.
+    /// Key in the file, such as `hooks`; empty for a file that is no JSON.
     pub key: String,
     pub digest: String,
 }

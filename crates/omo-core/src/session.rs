@@ -41,7 +41,7 @@ pub struct Session {
     pub verification: ClaimVerification,
     #[serde(rename = "gates", deserialize_with = "bounded_checks")]
     pub checks: Vec<Check>,
-    /// The store's mark on all that decides: an entry that omo did not write bears none.
+    /// Seal of all fields that decide: an entry that omo did not write has none.
     pub seal: Option<String>,
     /// The project of the entry, which counts in no other one.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -121,7 +121,7 @@ pub struct UlwRun {
     /// The reason of `omo blocked`: the next Stop ends the run.
     pub said_blocked: Option<String>,
     pub named_tasks: Vec<String>,
-    /// The prompt whose turn ends freely: it asks for the checks, or something else.
+    /// Id of a prompt whose turn is not continued: it asks for the checks, or something else.
     #[serde(rename = "checkRunPrompt")]
     pub free_prompt: Option<String>,
 }
@@ -191,9 +191,9 @@ pub struct UlwVerdict {
 #[serde(rename_all = "camelCase")]
 pub enum VerdictKind {
     Verified,
-    /// The model said why it cannot be done.
+    /// The model said why the task cannot be done.
     Blocked,
-    /// omo let go of the session, without proof.
+    /// omo ended the run without proof.
     Released,
     Stopped,
     Expired,
@@ -308,7 +308,7 @@ impl Session {
         }
     }
 
-    /// The way out: ends a run, and frees every later Stop until ultrawork is turned on again.
+    /// Ends a run, and lets every later Stop through until ultrawork is turned on again.
     pub fn stop_continuation(&mut self, reason: Option<&str>, by_person: bool, now: Timestamp) {
         let who = if by_person {
             "by its user"
@@ -377,7 +377,7 @@ impl Session {
         true
     }
 
-    /// [`Session::resume`], also of a run at work; weakenings by `activation` are named.
+    /// [`Session::resume`], also for a run that does not wait; notes weakenings by `activation`.
     pub fn go_on(&mut self, activation: UlwActivation, now: Timestamp) {
         let earlier = self.clone();
         self.resume(now);

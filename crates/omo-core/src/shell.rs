@@ -10,7 +10,7 @@ use self::reader::Reader;
 #[derive(Debug, PartialEq, Eq)]
 pub struct Part {
     pub kind: PartKind,
-    /// Files of its output; `2>&1` names none.
+    /// Files that its output is written to; `2>&1` names none.
     pub written_files: Vec<String>,
     pub inputs: Vec<String>,
     /// A word holds a variable, a substitution or a pattern outside of quotes.
@@ -20,7 +20,7 @@ pub struct Part {
 
 #[derive(Debug, PartialEq, Eq)]
 pub enum PartKind {
-    /// Without quotes, from keywords on; a substitution is `$()`, that of `pwd` is `$PWD`.
+    /// Words without quotes, keywords in front; a substitution is `$()`, that of `pwd` is `$PWD`.
     Command(Vec<String>),
     /// `{ …; }`
     Group(Vec<Part>),

@@ -21,7 +21,7 @@ use crate::child_command::inheriting_command;
 use crate::helper_process;
 use crate::platform::{GroupEnding, Leftovers, ProcessGroup, Shell};
 
-/// See [`run_if_asked`].
+/// First argument of a keeper, by which [`run_if_asked`] knows it.
 pub(crate) const KEEPER_ARGUMENT: &str = "--keep-check";
 
 /// Bytes of the beginning of the output in the log.

@@ -15,7 +15,7 @@ const LAST_WAIT: Duration = Duration::from_secs(1);
 
 #[derive(Debug)]
 pub struct ProcessRequest {
-    /// Its standard streams are set here.
+    /// Program and arguments; [`run`] sets the standard streams.
     pub command: Command,
     pub input: Vec<u8>,
     /// File for `stdout` in place of the pipe that is read.

@@ -1,4 +1,4 @@
-//! Reading one JSON value from `stdin`, even if the client never closes it.
+//! Reads one JSON value from `stdin`, even if the client never closes it.
 
 use std::io;
 use std::time::{Duration, Instant};

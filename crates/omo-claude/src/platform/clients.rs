@@ -1,4 +1,4 @@
-//! The names of the client's program.
+//! File names of the client's program on each system.
 
 #[cfg(unix)]
 pub(crate) const CLIENTS: [&str; 1] = ["claude"];

@@ -21,10 +21,10 @@ use serde::{Deserialize, Serialize};
 use crate::client_end::ClientProcessEnd;
 use crate::supervisor::process_state::ProcessIdentity;
 
-/// See [`run_if_asked`].
+/// First argument of a minder, by which [`run_if_asked`] knows it.
 pub(crate) const MINDER_ARGUMENT: &str = "--mind-session";
 
-/// Time after `SIGTERM`.
+/// Time to end after `SIGTERM`.
 const GRACE: Duration = Duration::from_secs(5);
 /// Time to print the cost after an interruption. The client 2.1.328 takes 1.5 s at most, and prints nothing where it
 /// is terminated.

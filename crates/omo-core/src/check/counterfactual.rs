@@ -132,7 +132,7 @@ pub struct CheckCounterfactual {
     pub judged_by: Vec<String>,
     /// Digest of those files in their present content.
     pub judging_digest: String,
-    /// Tests of the start that no longer run and pass.
+    /// Tests from the start of the run that no longer run and pass.
     pub lost: LostTests,
     /// One sentence each, for the reader.
     pub notes: Vec<String>,

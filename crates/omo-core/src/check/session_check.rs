@@ -27,7 +27,7 @@ pub struct Check {
     /// From the project's top; `None` for the top.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cwd: Option<String>,
-    /// `None` for the default.
+    /// `None` for [`DEFAULT_TIMEOUT_SECONDS`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timeout_seconds: Option<u32>,
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
@@ -44,7 +44,7 @@ pub struct Check {
 pub enum CheckOrigin {
     #[default]
     User,
-    /// For a task that the user has stopped since.
+    /// The user, for a task that they have stopped since.
     StoppedTask,
     Config,
     /// `omo.toml` in the repository, with an approval of exactly its content.
@@ -104,7 +104,7 @@ pub enum CheckVerdict {
     TimedOut,
     /// Status 0 without a test.
     NothingRan,
-    /// A repository's file without a valid approval.
+    /// Check of a repository's `omo.toml` without a valid approval.
     NotApproved,
     NotStarted,
 }

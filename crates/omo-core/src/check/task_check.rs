@@ -58,7 +58,7 @@ pub struct ExpectedResult {
 pub enum ExpectedExit {
     #[default]
     Zero,
-    /// A failure of the subject, as of tests written before it.
+    /// A failure, as of tests that are written before the code.
     NonZero,
     Exactly(i32),
 }
@@ -92,7 +92,7 @@ impl TaskCheckVerdict {
 #[serde(rename_all = "camelCase")]
 pub struct TaskCheckOutcome {
     pub verdict: TaskCheckVerdict,
-    /// On one line; may quote the output, so not for a terminal as it is.
+    /// The reason on one line; may quote the output, so it is not safe for a terminal as it is.
     pub detail: String,
     #[serde(default)]
     pub exit: Option<i32>,
@@ -117,7 +117,7 @@ impl TaskCheckOutcome {
         self.verdict == TaskCheckVerdict::Green
     }
 
-    /// The end in words. Most commands of a plan are no test runners: a missing count is left out.
+    /// The detail without a missing count of tests: most commands of a plan are no test runners.
     pub fn describe(&self) -> &str {
         self.detail
             .strip_suffix(", no count of tests")

@@ -110,7 +110,7 @@ impl TestReport {
             .fold(names, u64::saturating_add)
     }
 
-    /// A test of a runner that names each once, and allows one name for several.
+    /// Adds a test of a runner that names each test once, and lets several share a name.
     pub(super) fn add_test(&mut self, name: &str, outcome: TestOutcome) {
         let is_known = self.outcomes.contains_key(&shown_name(name));
         self.add(name, outcome);

@@ -42,7 +42,7 @@ fn matches(text: &str, keywords: &Keywords) -> Vec<Range<usize>> {
     words
 }
 
-/// The first [`PLACES`] and the last ones.
+/// The first and the last [`PLACES`] of all places.
 fn ends(mut places: impl Iterator<Item = Range<usize>>) -> Vec<Range<usize>> {
     let mut kept: Vec<Range<usize>> = places.by_ref().take(PLACES).collect();
     let mut last = VecDeque::new();
@@ -142,7 +142,7 @@ fn with_emphasis(text: &str, word: &Range<usize>) -> Range<usize> {
     }
 }
 
-/// Without a Finnish or Hungarian ending, such as `ulw:tä` and `ulw-t`.
+/// The text `after` a keyword without a Finnish or Hungarian ending, as of `ulw:tä` and `ulw-t`.
 fn without_case_ending(after: &str) -> &str {
     const ENDINGS: [&str; 10] = [
         ":tä", ":ta", ":llä", ":lla", ":ää", ":aa", "-t", "-et", "-vel", "-val",

@@ -2,7 +2,7 @@
 //!
 //! The rules hold for every language; their words are data (`words`). A keyword is used where it
 //! begins or ends a clause, or next to a word that puts it to use; not where it is refused, a
-//! subject, or in a question that asks for no deed. In doubt it is talk: a run must not start
+//! subject, or in a question that asks for no action. In doubt it is talk: a run must not start
 //! unasked.
 
 mod english;
@@ -38,7 +38,7 @@ struct Occurrence<'a> {
     tail: &'a str,
     /// The tail is written onto the keyword, like a particle.
     is_attached: bool,
-    /// The sentence politely asks for a deed.
+    /// The sentence politely asks for an action.
     has_request: bool,
 }
 
@@ -138,7 +138,7 @@ impl<'a> Occurrence<'a> {
             })
     }
 
-    /// A question that asks for no deed. Behind a keyword that comes first it may be about the
+    /// A question that asks for no action. Behind a keyword that comes first it may be about the
     /// task: `ulw why does it fail? fix it`.
     fn asks(&self) -> bool {
         let is_marked = matches!(self.around.end, '?' | '？' | '؟');

@@ -6,7 +6,7 @@ use super::origin;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PlainStop {
     Stop,
-    /// Waiting or no, which may answer a question.
+    /// A request to wait, or a no, which may answer a question.
     Wait,
 }
 

@@ -169,7 +169,7 @@ fn seen_while_running(findings: &ClaimFindings) -> Vec<String> {
     named.chain(red).collect()
 }
 
-/// Standing objections of the last check, without a new claim.
+/// Objections to the last claim that still hold, where there is no new claim.
 fn open_claim_lines(session: &Session) -> Vec<String> {
     let verification = &session.verification;
     if verification.asked.is_some() && verification.review.is_some() {
@@ -624,7 +624,7 @@ pub fn checks_not_approved(checks: &[Check], changed: Option<&str>) -> String {
     )
 }
 
-/// ` any more: … changed since`.
+/// Rest of a sentence about an approval, such as ` any more: … is not as it was then`.
 pub fn changed_since_approval(changed: &str) -> String {
     format!(
         " any more: `{}` is not as it was then",

@@ -63,7 +63,7 @@ pub fn status_line_unchanged(file: &str, why: &str) -> String {
     )
 }
 
-/// `is_whole` for a file that is byte for byte as before.
+/// Answer to `off`; `is_whole` is `true` for a file that is byte for byte as before.
 pub fn status_line_put_back(file: &str, is_whole: bool) -> String {
     let what = if is_whole {
         "is as it was before"

@@ -3,7 +3,7 @@
 use crate::limits::RunLimits;
 use crate::session::UlwTrigger;
 
-/// The client cuts a hook's text at 10,000.
+/// Maximum characters of the contract: the client cuts a hook's text at 10,000.
 pub(crate) const CONTRACT_CHARS: usize = 1_500;
 pub(crate) const SHORT_CONTRACT_CHARS: usize = 600;
 pub const CONTRACT_MARK: &str = "<ultrawork-mode>";
@@ -85,7 +85,7 @@ pub fn task_goes_on() -> String {
         .to_owned()
 }
 
-/// For the model: no run starts in plan mode.
+/// Note for the model that no run starts in plan mode.
 pub fn plan_mode_note() -> String {
     format!(
         "{CONTRACT_MARK}\nThe user typed the ultrawork keyword in plan mode. No run was started: in plan mode nothing \

@@ -15,7 +15,7 @@ use crate::timestamp::Timestamp;
 pub const COLUMNS: usize = 80;
 pub const SEPARATOR: &str = " · ";
 
-/// Largest number shown; only a foreign state exceeds it.
+/// Largest number shown; only a state that omo did not write exceeds it.
 const LARGEST: u64 = 9_999;
 const AWAITED_CHARS: usize = 40;
 
@@ -155,7 +155,7 @@ fn green_checks(session: &Session) -> Option<String> {
 
 fn phase(session: &Session) -> Option<String> {
     let word = match session.verification.phase {
-        // A foreign state may say that a verified run is on.
+        // A state that omo did not write may say that a verified run is on.
         VerificationPhase::Working | VerificationPhase::Verified => return None,
         VerificationPhase::Checks => "checking",
         VerificationPhase::Review => "review",

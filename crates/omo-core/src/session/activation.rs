@@ -93,8 +93,8 @@ impl Session {
         self.keep_weakened(&earlier, is_same_task, now);
     }
 
-    /// A continued task keeps all of its checks as agreed. Another task keeps the user's checks
-    /// without their results. New ones are added.
+    /// Sets the checks: a continued task keeps all of its own as agreed, another one the user's
+    /// without their results. `new` ones are added.
     pub(super) fn take_checks(&mut self, new: Vec<Check>, goes_on: bool) {
         let mut checks = std::mem::take(&mut self.checks);
         if goes_on {

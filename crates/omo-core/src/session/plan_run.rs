@@ -34,7 +34,7 @@ pub struct PlanRun {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub is_untold: Option<bool>,
     pub updated_at: Option<Timestamp>,
-    /// The store's mark: an entry that omo did not write bears none.
+    /// Seal of omo: an entry that omo did not write has none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seal: Option<String>,
 }
@@ -70,7 +70,7 @@ impl PlanRun {
         self.is_untold == Some(true)
     }
 
-    /// `true` for a run that its user's words may continue: open, or with a bad end.
+    /// `true` for a run that its user's words may continue: open, or ended and not complete.
     pub fn can_resume(&self) -> bool {
         self.ended.as_deref() != Some("complete")
     }

@@ -25,8 +25,8 @@ impl EntryProvenance {
 }
 
 impl Session {
-    /// Forgets a foreign entry, as a run that ended as `released`: checks, task, bounds and
-    /// verdict. Weakenings stay named, and clients known.
+    /// Resets an entry that omo did not write to a run that ended as `released`, without checks,
+    /// task and bounds. Weakenings and clients stay.
     pub fn disown(&mut self, why: &str, now: Timestamp) {
         let UlwRun {
             stop_blocks,

@@ -18,7 +18,7 @@ pub struct OpenTaskList {
     pub total: u32,
     pub done: u32,
     pub updated_at: Option<Timestamp>,
-    /// The store's mark: a note that omo did not write bears none.
+    /// Seal of omo: a note that omo did not write has none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seal: Option<String>,
 }
@@ -31,7 +31,7 @@ const PHASE_CHARS: usize = 32;
 const OFFERED_MILLIS: i64 = 7 * 24 * 60 * 60 * 1_000;
 
 impl OpenTaskList {
-    /// `true` while it is offered; later its user knows of it, or has forgotten it.
+    /// `true` within seven days after the list's last change.
     pub fn is_offered(&self, now: Timestamp) -> bool {
         self.updated_at.is_some_and(|at| {
             now.millis_since(at)

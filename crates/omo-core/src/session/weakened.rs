@@ -133,7 +133,7 @@ impl Session {
         }
     }
 
-    /// Accepts for the user what is unusual about one check, or all; gives the lines.
+    /// Accepts unusual facts about one check, or all, for the user; returns their lines.
     pub fn accept_unusual(
         &mut self,
         name: Option<&str>,
@@ -175,7 +175,7 @@ impl Session {
         }
     }
 
-    /// A change before a run, or after a verified one, weakens nothing.
+    /// Notes a weakening; a change before a run, or after a verified one, is none.
     pub fn note_weakening(&mut self, by: ChangedBy, what: &str, now: Timestamp) {
         let has_run = self.is_armed()
             || self

@@ -13,7 +13,7 @@ use crate::timestamp::Timestamp;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ClaimJudgement {
-    /// On the present work tree, by all checks and the review, as far as they exist.
+    /// Verified on the present work tree, by all checks and the review, as far as they exist.
     Verified,
     NothingToJudgeBy,
     /// A red check, a rejection, or a review that was asked for and did not come.

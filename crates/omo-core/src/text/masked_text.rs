@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use memchr::memmem;
 
-/// The byte for each covered one; line breaks stay.
+/// Replacement of a covered byte; line breaks stay.
 pub(crate) const COVERED: char = '\u{1}';
 
 #[derive(Clone, Debug)]

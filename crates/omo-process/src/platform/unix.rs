@@ -13,7 +13,7 @@ use rustix::process::{Pid, test_kill_process};
 pub(crate) enum UnixShell {
     /// `/bin/sh`.
     Posix,
-    /// With `pipefail`.
+    /// bash with `pipefail`.
     Bash(PathBuf),
 }
 
