@@ -1,4 +1,4 @@
-//! Fields of a task in the forms that dialects share: files, and checks with their expectations.
+//! Parsers for fields of a task that dialects share: files, commands and their expected results.
 
 pub mod named_files;
 pub(crate) mod programs;

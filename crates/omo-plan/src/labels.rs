@@ -1,14 +1,14 @@
-//! Labels such as `**Verify:** …`, each with its value.
+//! Parses labels such as `**Verify:** …`, each with its value.
 //!
-//! One stands first on a line, with its colon inside of its emphasis (`**Label:** v`), behind it (`**Label**: v`), or
-//! without any (`Label: v`). Its value runs to the next label or heading. Code and HTML hold no label.
+//! A label stands first on a line: `**Label:** v`, `**Label**: v`, or `Label: v`. Its value ends at
+//! the next label or heading. Code and HTML contain no labels.
 
 use std::ops::Range;
 
 use crate::document::{MarkdownDocument, line_ranges};
 use crate::pattern::Pattern;
 
-/// Bytes; a longer name is a sentence.
+/// Maximum bytes of a name; a longer one is a sentence.
 const MAX_NAME: usize = 60;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,7 +16,7 @@ pub struct LabeledField<'a> {
     pub name: &'a str,
     /// Name in lower case, with single spaces.
     pub key: String,
-    /// From the emphasis to the colon or the end of the emphasis.
+    /// Bytes from the emphasis to the colon or the end of the emphasis.
     pub span: Range<usize>,
     pub is_listed: bool,
     /// Trimmed value on the label's line.
@@ -109,7 +109,7 @@ pub(crate) fn trim_range(document: &MarkdownDocument<'_>, bytes: Range<usize>) -
 
 static ITEM: Pattern = Pattern::new(r"^[ \t]*(?:[-*+]|[0-9]+[.)])(?:[ \t]\s*(?:\[[ xX]\]\s*)?|$)");
 
-/// Text behind space, list marker and box, and the bytes before it; `None` for a line that is no item.
+/// Bytes before the text of a list item, and that text; `None` for a line that is no item.
 pub(crate) fn split_list_marker(row: &str) -> (Option<usize>, &str) {
     match ITEM.behind(row) {
         Some(inner) => (Some(row.len() - inner.len()), inner),

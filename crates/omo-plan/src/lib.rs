@@ -1,6 +1,6 @@
-//! Plans: one model for every dialect, problems of a plan, and the next tasks of a run.
+//! Plans of coding tasks: one model for all dialects, checks of a plan, and its next tasks.
 //!
-//! Pure: text and events go in, plans, diagnostics and decisions come out.
+//! No function does I/O: text and events go in, plans, diagnostics and decisions come out.
 
 pub mod batches;
 pub mod command_concern;

@@ -1,5 +1,5 @@
-//! [`Plan`], which every dialect is read into: all that a run needs, as plain data that the ledger holds whole, so that
-//! later edits of the file change nothing.
+//! [`Plan`]: the model that every dialect is read into. It is plain data, and a run keeps its own
+//! copy, so that later edits of the file change nothing.
 
 mod policy;
 mod task;
@@ -27,16 +27,16 @@ pub struct Plan {
     pub dialect: Dialect,
     pub source: PlanSource,
     pub title: String,
-    /// Empty if not stated.
+    /// Goal; empty if not stated.
     pub goal: String,
     pub preconditions: Vec<Precondition>,
     pub tasks: Vec<Task>,
-    /// Batches or sessions in order. Every task of a plan that can be run is in one.
+    /// Batches or sessions in order. Each task of a plan that can be run is in one.
     pub groups: Vec<TaskGroup>,
     pub final_checks: Vec<TaskCheck>,
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub checkpoints: Vec<Checkpoint>,
-    /// Named checks that are not run.
+    /// Checks in the plan that are not run, with the reason.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub refused_checks: Vec<RefusedCheck>,
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
@@ -87,7 +87,7 @@ pub enum Dialect {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlanSource {
     pub path: String,
-    /// Hexadecimal digits of its bytes.
+    /// SHA-256 of the file, in hexadecimal digits.
     pub sha256: String,
     /// Digest with every task open; `None` where no state is kept in files.
     #[serde(skip_serializing_if = "Option::is_none", default)]
@@ -96,7 +96,7 @@ pub struct PlanSource {
 }
 
 impl PlanSource {
-    /// A file without state.
+    /// Source without state in its file.
     pub fn new(path: impl Into<String>, sha256: impl Into<String>, bytes: u64) -> Self {
         Self {
             path: path.into(),
@@ -122,10 +122,10 @@ pub enum Precondition {
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlanDecision {
-    /// Such as `DP-001`.
+    /// Id such as `DP-001`.
     pub id: String,
     pub title: String,
-    /// Asked by itself; the others are asked together.
+    /// `true` for a decision that is asked by itself, not together with others.
     pub blocking: bool,
     pub options: Vec<DecisionOption>,
     pub recommended: Option<String>,
@@ -145,24 +145,24 @@ impl PlanDecision {
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DecisionOption {
-    /// Such as `A`.
+    /// Label such as `A`.
     pub label: String,
     pub text: String,
 }
 
-/// Batch or session: tasks that are worked on in one place, one stretch at a time.
+/// Batch or session: tasks that are worked on in one place, one after the other.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TaskGroup {
     pub id: String,
     pub title: String,
     pub tasks: Vec<String>,
-    /// From `0`. A wave opens when all groups of the one before have ended.
+    /// Number of the wave, from 0; it begins once all groups of the one before have ended.
     pub wave: usize,
     pub deps: Vec<String>,
-    /// `deps` are complete. A group without `deps` needs all earlier waves unless this is set.
+    /// `true` where `deps` are complete; otherwise a group without `deps` needs all earlier waves.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub names_all_deps: bool,
-    /// File patterns; empty for anything.
+    /// Patterns of allowed files; empty for any file.
     pub may_touch: Vec<String>,
     pub never_touch: Vec<String>,
     pub isolation: GroupIsolation,
@@ -187,7 +187,7 @@ pub struct Checkpoint {
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RefusedCheck {
-    /// Id; `None` for the whole plan.
+    /// Id of the task; `None` for the whole plan.
     pub task: Option<String>,
     pub command: String,
     pub concern: CommandConcern,
@@ -228,12 +228,12 @@ impl Plan {
         self.tasks.iter().find(|task| task.id == id)
     }
 
-    /// Verifies all others.
+    /// Task that verifies all others.
     pub fn verification_task(&self) -> Option<&Task> {
         self.tasks.iter().rev().find(|task| task.is_verification())
     }
 
-    /// All but the verification.
+    /// All tasks but the verification.
     pub fn work_tasks(&self) -> impl Iterator<Item = &Task> + Clone {
         self.tasks.iter().filter(|task| !task.is_verification())
     }
@@ -245,7 +245,7 @@ impl Plan {
             .find(|(_, group)| group.tasks.iter().any(|id| id == task))
     }
 
-    /// Every command of a run with its task id, in order: a user approves this list.
+    /// Commands of a run in order, with task ids: the list that a user approves.
     pub fn labeled_checks(&self) -> impl Iterator<Item = (&str, &TaskCheck)> {
         let task_checks = self
             .tasks

@@ -1,8 +1,8 @@
-//! Paths in plans, and their overlaps.
+//! Normalizes paths of plans, and tells whether paths, folders and patterns may overlap.
 
 use omo_core::text::glob::{is_glob, matches_glob};
 
-/// Plain form: `/` between parts, no `.`, no empty part, `..` resolved. `None` for a path out of its folder.
+/// Plain form of a path: `./src//a/../b.rs` → `src/b.rs`. `None` for a path out of its folder.
 pub fn normalize_path(path: &str) -> Option<String> {
     let path = path.trim().replace('\\', "/");
     if path.starts_with('/') || path.starts_with('~') || path.as_bytes().get(1) == Some(&b':') {
@@ -23,7 +23,7 @@ pub fn normalize_path(path: &str) -> Option<String> {
 
 const MAX_PARTS: usize = 100;
 
-/// May mean the same file, for paths, folders (with all in them) and patterns. In doubt `true`.
+/// `true` where both may name the same file: paths, folders (with all in them) or patterns.
 pub fn paths_overlap(one: &str, other: &str) -> bool {
     may_overlap(Meant::parse(one).as_ref(), Meant::parse(other).as_ref())
 }
@@ -33,7 +33,7 @@ fn may_overlap(one: Option<&Meant>, other: Option<&Meant>) -> bool {
         .is_none_or(|(one, other)| parts_overlap(one, other))
 }
 
-/// May mean this file, whose name is no pattern, whatever signs are in it, such as `[id].tsx`.
+/// `true` where `planned` may name `file`, which is no pattern, even as in `[id].tsx`.
 pub fn path_covers(planned: &str, file: &str) -> bool {
     PlannedPaths::new([planned].into_iter()).covers(file)
 }
@@ -45,7 +45,7 @@ impl PlannedPaths {
         Self(paths.map(Meant::parse).collect())
     }
 
-    /// [`path_covers`] by any of them.
+    /// `true` where any of the paths covers `file`: see [`path_covers`].
     pub fn covers(&self, file: &str) -> bool {
         let file = Meant::parse_name(file);
         self.0
@@ -65,12 +65,12 @@ struct Part {
 }
 
 impl Part {
-    /// `**`, any number of parts.
+    /// `true` for `**`, any number of parts.
     fn is_any(&self) -> bool {
         self.is_pattern && self.text == "**"
     }
 
-    /// Two patterns may be the same name, unless only brackets make them patterns: `[id]` and `[slug]` are names.
+    /// `true` where two patterns may name the same thing; `[id]` and `[slug]` are plain names.
     fn overlaps(&self, other: &Self) -> bool {
         match (self.is_pattern, other.is_pattern) {
             (false, false) => self.text == other.text,
@@ -86,12 +86,12 @@ impl Part {
 }
 
 impl Meant {
-    /// `None` for a path out of its folder, or with more than `MAX_PARTS`.
+    /// Parts of a path; `None` out of its folder, or with more than `MAX_PARTS`.
     fn parse(path: &str) -> Option<Self> {
         Self::read(path, is_glob)
     }
 
-    /// Name of an existing file, with any signs.
+    /// Parts of the name of an existing file, with any signs.
     fn parse_name(path: &str) -> Option<Self> {
         Self::read(path, |_| false)
     }
@@ -116,13 +116,13 @@ impl Meant {
         self.parts.iter().any(|part| part.is_pattern)
     }
 
-    /// `rest` may be below this. Nothing is below a file, but of two plain paths a lookalike of a file is a folder.
+    /// `true` where `rest` may be below this; of two plain paths a lookalike of a file is a folder.
     fn may_hold(&self, rest: &[Part], other: &Self) -> bool {
         !self.is_file || !other.is_pattern() || rest.iter().all(Part::is_any)
     }
 }
 
-/// Has the ending of a file. `conf.d` and `v1.2` are folders.
+/// `true` for the ending of a file; `conf.d` and `v1.2` are folders.
 fn is_file_name(name: &str) -> bool {
     let ending = name
         .rsplit_once('.')
@@ -133,7 +133,7 @@ fn is_file_name(name: &str) -> bool {
     })
 }
 
-/// May name the same file; a path names everything below it. Costs at most both lengths multiplied.
+/// `true` where both may name the same file, in time of at most both lengths multiplied.
 fn parts_overlap(one: &Meant, other: &Meant) -> bool {
     let mut firsts = one.parts.first().into_iter().zip(other.parts.first());
     if firsts

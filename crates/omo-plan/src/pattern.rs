@@ -1,4 +1,4 @@
-//! `Pattern` of a line in a plan. A search takes time in proportion to its text, whatever stands in it.
+//! Regular expressions for lines of plans, with words in all languages. Search time is linear.
 
 use std::sync::OnceLock;
 
@@ -6,14 +6,14 @@ use regex::Regex;
 
 use crate::words::with_words;
 
-/// Compiled at first use. A broken one matches nothing; tests assert that there is none.
+/// Regular expression, compiled at first use. A broken one matches nothing; tests find it.
 pub(crate) struct Pattern {
     text: &'static str,
     compiled: OnceLock<Option<Regex>>,
 }
 
 impl Pattern {
-    /// Names such as `{task}` stand for words of all languages.
+    /// Pattern of `text`, in which names such as `{task}` stand for words of all languages.
     pub(crate) const fn new(text: &'static str) -> Self {
         Self {
             text,
@@ -35,7 +35,7 @@ impl Pattern {
         self.regex().is_some_and(|regex| regex.is_match(text))
     }
 
-    /// Groups, empty without a match, and the text behind the whole match.
+    /// Captured groups, empty without a match, and the text behind the whole match.
     pub(crate) fn read<'t, const GROUPS: usize>(
         &self,
         text: &'t str,

@@ -1,4 +1,4 @@
-//! Summary of an ultraplan or a session before its run.
+//! Summary of an ultraplan or a session, shown before its run: `Type: plan`, `Steps: 3`, warnings.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -6,17 +6,17 @@ use crate::diagnostic::Code;
 use crate::dialects::PlanKind;
 use crate::model::{Plan, Precondition, Task, TaskGroup};
 
-/// Before the number of a session, as id of its group.
+/// Start of a session group's id, before its number.
 pub const SESSION_PREFIX: &str = "session-";
 
-/// Without the group of steps that have no session.
+/// Groups of sessions, without the group of steps that have no session.
 pub fn session_groups(plan: &Plan) -> impl Iterator<Item = &TaskGroup> {
     plan.groups
         .iter()
         .filter(|group| group.id.starts_with(SESSION_PREFIX))
 }
 
-/// `Type: plan`, `Steps: 3` and the lines behind them.
+/// Lines `Type: plan`, `Steps: 3` and, with sessions, about their waves.
 pub fn summary_lines(plan: &Plan) -> Vec<String> {
     let dialect = plan.dialect.rules();
     let word = if dialect.kind() == PlanKind::Steps {
@@ -53,7 +53,7 @@ pub fn summary_lines(plan: &Plan) -> Vec<String> {
     lines
 }
 
-/// Missing fields of steps, with their defaults, in the order of the file.
+/// Warnings about missing fields of steps, with their defaults, in the order of the file.
 pub fn warning_lines(plan: &Plan) -> Vec<String> {
     let mut tasks: Vec<&Task> = plan.tasks.iter().collect();
     tasks.sort_by_key(|task| task.lines);

@@ -1,4 +1,4 @@
-//! Absolute paths of a plan as paths from the top of its project, whose place only the caller knows.
+//! Turns absolute paths in a plan into paths from its project's top: `/p/src/a.rs` → `src/a.rs`.
 
 use std::collections::HashSet;
 
@@ -9,8 +9,8 @@ use crate::fields::named_files::path_problem;
 use crate::model::{FileUse, Plan};
 use crate::pattern::Pattern;
 
-/// Names files of tasks, and folders that checks change to, from `top`, the project's absolute path. Others stay as
-/// they are, with their warning. A folder of a check may be that of another copy of the project, by its name.
+/// Plan with paths from `top`, the project's absolute path; others stay, with their warning. A
+/// check's folder may also be that of a copy of the project, by its name.
 #[must_use]
 pub fn name_from_top(mut plan: Plan, top: &str) -> Plan {
     enter_from_top(&mut plan, top);
@@ -45,7 +45,7 @@ pub fn name_from_top(mut plan: Plan, top: &str) -> Plan {
 
 static ENTERS: Pattern = Pattern::new(r#"^\s*cd\s+("[^"]+"|'[^']+'|[^\s&;|]+)\s*(?:&&|;)\s*"#);
 
-/// Moves checks that change to a folder of a copy of the project.
+/// Changes folders of checks that lie in a copy of the project.
 fn enter_from_top(plan: &mut Plan, top: &str) {
     let Plan {
         tasks,
@@ -98,7 +98,7 @@ fn enter_from_top(plan: &mut Plan, top: &str) {
     }
 }
 
-/// Path from the top of a copy, empty for the top; `None` for a relative folder, or without the project's name in it.
+/// Path from the top of a copy, empty for the top; `None` for a folder elsewhere.
 fn folder_in_copy(folder: &str, top: &str) -> Option<String> {
     let [folder, top] = [folder, top].map(|path| path.replace('\\', "/"));
     let is_absolute = folder.starts_with(['/', '~']) || folder.get(1..3) == Some(":/");
@@ -118,7 +118,7 @@ fn folder_in_copy(folder: &str, top: &str) -> Option<String> {
     is_plain.then(|| inner.join("/"))
 }
 
-/// `None` for a relative path, or one that leads elsewhere.
+/// Path from `top`; `None` for a relative path, or one that leads elsewhere.
 fn path_from_top(path: &str, top: &str) -> Option<String> {
     path_problem(path).filter(|(code, _)| *code == Code::PathAbsolute)?;
     let [path, top] = [path.trim(), top].map(|path| path.replace('\\', "/"));

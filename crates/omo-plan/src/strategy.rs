@@ -1,4 +1,4 @@
-//! `RunStrategy`: one session, or a client for each session of a plan.
+//! `RunStrategy`: run a plan in one session, or start a client for each session of the plan.
 
 use crate::model::{Plan, TaskGroup};
 use crate::plan_summary::{session_groups, sessions_per_wave};
@@ -34,7 +34,7 @@ impl RunStrategy {
         matches!(self, Self::Sessions { parallel: 1.., .. })
     }
 
-    /// `Strategy: 3 sessions (2 parallel, 1 sequential)`.
+    /// Line such as `Strategy: 3 sessions (2 parallel, 1 sequential)`.
     pub fn summary_line(self) -> String {
         match self {
             Self::SingleSession => "Strategy: single session".to_owned(),

@@ -1,4 +1,4 @@
-//! Task lists: goal, tasks and results in files that other programs read and write too.
+//! Task lists: goal, tasks and results as JSON files, which other programs read and write too.
 
 pub mod criterion;
 mod file_formats;
@@ -14,5 +14,5 @@ pub use file_formats::{
 pub use folder::{TaskList, read_session, read_task, task_file_name};
 pub use plan::{task_from_file, task_list_plan};
 
-/// Verifies all others.
+/// Id of the task that verifies all others.
 pub const VERIFY_TASK_ID: &str = "verify";

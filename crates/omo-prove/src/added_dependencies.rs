@@ -1,4 +1,5 @@
-//! Manifests that a change only adds to: code of now may need that to build, and no check gets easier by it.
+//! Recognizes manifests such as `Cargo.toml` to which a change only adds dependencies: code may
+//! need them to build, and they make no check easier.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +11,7 @@ const CARGO_TABLES: [&str; 4] = [
     "features",
 ];
 
-/// `true` for a new package, and where an old manifest is kept whole and only other packages are added.
+/// `true` for a new package, or where all of the old manifest stays and only packages are added.
 pub(crate) fn only_adds_dependencies(path: &str, base: Option<&[u8]>, now: Option<&[u8]>) -> bool {
     let Some(now) = now.and_then(|bytes| str::from_utf8(bytes).ok()) else {
         return false;
@@ -65,7 +66,7 @@ fn is_kept<'a>(
 
 #[derive(Debug, PartialEq, Eq)]
 struct Entry<'a> {
-    /// Table or block around it.
+    /// Name of the table or block around the line.
     table: &'a str,
     line: &'a str,
     name: &'a str,

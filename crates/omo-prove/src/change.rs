@@ -1,4 +1,5 @@
-//! `Change` of a task: files that stay as they are now, files that mix then and now, and words that it defines.
+//! Change under proof: files to keep on both sides, files that mix old code and new tests, and
+//! names that it defines.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -17,26 +18,26 @@ use crate::stored_files::StoredFiles;
 /// Maximum files whose words are compared.
 const MAX_WORD_FILES: usize = 2_000;
 const MAX_NAMED_FILES: usize = 5;
-/// Its scripts are those of now on both sides.
+/// Manifest whose scripts are the present ones on both sides.
 const PACKAGE: &str = "package.json";
 const SOURCE_ENDINGS: [&str; 12] = [
     "rs", "go", "py", "js", "jsx", "mjs", "cjs", "ts", "tsx", "mts", "cts", "pyi",
 ];
 
-/// File that a check runs as it is now on both sides, by the words of its command.
+/// `true` for a file that a check runs in its present state on both sides, by its command's words.
 fn may_judge(path: &str, words: &BTreeSet<String>) -> bool {
     (may_steer(path) || is_shell_script(path)) && !is_manifest(path) && is_named(path, words)
 }
 
 pub(crate) struct Change {
-    /// Test files, and files that a check runs.
+    /// Test files and files that a check runs, the same on both sides.
     kept: BTreeSet<PathBuf>,
-    /// Sources of then with the tests of now.
+    /// Old sources with the new tests in them.
     joined: BTreeMap<PathBuf, Vec<u8>>,
     sources: Vec<ChangedFile>,
     pub(crate) facts: ChangeFacts,
     pub(crate) differs: bool,
-    /// A check runs a changed file that is no test file.
+    /// `true` where a check runs a changed file that is no test file.
     pub(crate) changes_what_checks_run: bool,
 }
 

@@ -1,4 +1,5 @@
-//! Check on the files of now with what may steer it as it was: green only by a change of its judges?
+//! Runs checks on the new code with the old test files and configuration: is a check green only
+//! because the change altered them?
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -26,14 +27,14 @@ use crate::side_outcome::SideOutcome;
 use crate::side_runner::SideRunner;
 use crate::test_files::TestFiles;
 
-/// A larger change is not tried out, and said to be one.
+/// Maximum files; a larger change is not tried, and reported as such.
 const MAX_FILES: usize = 500;
 
 /// Files that may steer checks, such as `conftest.py`, as before the change.
 pub(crate) struct ChangedJudges {
     files: Vec<ChangedFile>,
     names: Vec<String>,
-    /// All are test files, which only tests load.
+    /// `true` where all are test files, which only tests load.
     are_tests: bool,
 }
 
@@ -141,7 +142,7 @@ impl ChangedJudges {
         })
     }
 
-    /// Outcome of each wanted check with these files as they were; nothing where none changed, or too many.
+    /// Outcome of each wanted check with the old files; empty where none changed, or too many.
     pub(crate) fn run_checks(
         &self,
         runner: &mut SideRunner,
@@ -180,7 +181,7 @@ impl ChangedJudges {
         hex_digest(parts.collect::<Vec<_>>().join("\0").as_bytes())
     }
 
-    /// Comparison of a check: `judged` with these files as they were, `with` as they are.
+    /// Comparison of a check: `judged` with the old files, `with` with the new ones.
     pub(crate) fn compare(
         &self,
         judged: Option<&SideOutcome>,
@@ -216,7 +217,7 @@ struct SteeringFiles<'a> {
     comparison: &'a BaseComparison<'a>,
     with: &'a Path,
     request: &'a ProofRequest<'a>,
-    /// File words of each check.
+    /// Words of each check that may name files.
     words: Vec<BTreeSet<String>>,
     behind: BTreeMap<String, String>,
     helpers: BTreeSet<&'a Path>,
@@ -277,7 +278,7 @@ fn words_of_configurations(project: &Path) -> BTreeSet<String> {
     texts.flat_map(|text| loaded_words(&text)).collect()
 }
 
-/// Path in `words`, with or without its ending.
+/// `true` for a path in `words`, with or without its ending.
 fn is_loaded(path: &str, words: &BTreeSet<String>) -> bool {
     let without_ending = path.rsplit_once('.').map_or(path, |(stem, _)| stem);
     is_named(path, words) || is_named(without_ending, words)

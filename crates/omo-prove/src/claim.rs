@@ -1,4 +1,4 @@
-//! Process that proves the checks of a claim: `omo` itself, started by a hook, which may wait for it.
+//! Process that proves the checks of a claim in the background: `omo`, started by a hook.
 
 use std::path::Path;
 use std::slice;
@@ -35,16 +35,16 @@ use crate::proof_request::{HollowChecks, ProofError, ProofRequest, ProofWatcher}
 use crate::side_outcome::SideOutcome;
 use crate::test_files::TestFiles;
 
-/// Bound of all runs of all checks together.
+/// Time limit for all runs of all checks together.
 const LIMIT: Duration = Duration::from_secs(2 * TOTAL_TIMEOUT_SECONDS as u64);
 /// Wait for another process, which ends once its answer is not needed.
 const LOCK_PATIENCE: Duration = Duration::from_secs(60);
 /// Pause between two calls of `is_needed`.
 const ASK_EVERY: Duration = Duration::from_millis(500);
 
-/// Answers a proof question where the process was started for one, and exits; otherwise does nothing.
+/// Answers a proof question and exits, if the process was started for one.
 ///
-/// First call in the `main` of `omo`.
+/// Called first in the `main` of `omo`.
 #[expect(
     clippy::exit,
     reason = "this is a process of its own, and does nothing else"
@@ -133,7 +133,7 @@ impl AskedProof<'_> {
             .ok()
     }
 
-    /// Waits for the baseline, which a pause may have cut.
+    /// Waits for the baseline, which a pause may have interrupted.
     fn finish_counting(&self, checks: &[Check], should_continue: impl FnMut() -> bool) {
         // On failure the answer says that nothing was counted.
         let _ = count_rest(self.root, self.home, self.id, checks);

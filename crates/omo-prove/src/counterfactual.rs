@@ -1,6 +1,6 @@
-//! Counterfactual run: the checks with the change, and without it. Test files are those of now on both sides.
+//! Runs checks with the change and without it; both sides have the present test files.
 //!
-//! A check that is red without the change runs twice on both sides: chance is no proof.
+//! A check that fails without the change runs twice on both sides, to rule out chance.
 
 use std::fs;
 use std::path::Path;
@@ -29,6 +29,7 @@ use crate::stored_files::StoredFiles;
 /// A larger copy does not become a repository, since git would read all of it first.
 const MAX_REPOSITORY_FILES: usize = 5_000;
 
+/// Result of a proof, check by check.
 #[derive(Clone, Debug, Serialize)]
 pub struct Proof {
     /// Commit or tree that the change is compared with.
@@ -36,14 +37,14 @@ pub struct Proof {
     pub checks: Vec<CheckProof>,
     #[serde(skip)]
     pub comparisons: Vec<ClaimComparison>,
-    /// Notes on what could not be told apart, one line each.
+    /// Notes on doubts that remain, one line each.
     pub notes: Vec<String>,
     /// Changed files, from the top of the project.
     #[serde(skip)]
     pub changed: Vec<String>,
 }
 
-/// Runs the checks on both sides. Writes nothing to the project, its index or its branches, and leaves no copy.
+/// Runs the checks on both sides in temporary copies; nothing in the project changes.
 ///
 /// # Errors
 ///

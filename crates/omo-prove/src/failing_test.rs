@@ -1,4 +1,4 @@
-//! A test that has to fail, beside those of the project: a check that misses it was turned off by the work itself.
+//! Adds a test that must fail to the project's tests: a check that stays green was turned off.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -18,16 +18,16 @@ use crate::proof_request::{ProofError, ProofRequest, ProofWatcher};
 use crate::side_outcome::SideOutcome;
 use crate::side_runner::SideRunner;
 
-/// Part of its name, as in `test_omo_has_to_fail`.
+/// Part of the added test's name, as in `test_omo_has_to_fail`.
 const MARK: &str = "omo_has_to_fail";
 const MAX_FILES: usize = 8;
 const MAX_BYTES: u64 = 1024 * 1024;
-/// Words with which code may reach or end a runner. Any of them costs one more run.
+/// Words with which code may change or end a test runner; any of them costs one more run.
 const WORDS: &str = "\
     assert expect unittest pytest exit atexit prototype process jest vitest testing macro_rules modules signal kill abort \
     builtins setattr globals TestCase globalThis test mocha chai sinon";
 
-/// A change that may have turned off its judges, by its words.
+/// `true` for a change that may have turned off its tests, by its words.
 fn may_reach_runner(change: &Change) -> bool {
     change
         .sources()
@@ -45,12 +45,12 @@ fn count_runner_words(bytes: Option<&[u8]>) -> usize {
         .count()
 }
 
-/// Files that may get such a test. None where the change cannot reach a runner.
+/// Files that may get such a test; none where the change cannot reach a runner.
 #[derive(Debug, Default)]
 pub(crate) struct FailingTests {
     test_files: Vec<PathBuf>,
     named: Vec<PathBuf>,
-    /// Named scripts that may exit before a test at their end.
+    /// Scripts that may exit before a test at their end.
     ending: BTreeSet<PathBuf>,
 }
 
@@ -100,7 +100,7 @@ impl FailingTests {
         }
     }
 
-    /// Note where a check that is green with the change, and red without it, misses a test that has to fail.
+    /// Note on a check that proves the change, but stays green with a failing test.
     pub(crate) fn ask_check(
         &self,
         check: &Check,
@@ -159,7 +159,7 @@ fn marked(outcome: &SideOutcome, wanted: TestOutcome) -> Vec<String> {
     tests.map(|(name, _)| name.to_owned()).collect()
 }
 
-/// Runs a check with such tests in the files of a side; `None` where none could be added.
+/// Outcome of a check with failing tests in the files of a side; `None` where none could be added.
 fn run_with_failing_test(
     check: &Check,
     paths: &[&PathBuf],
@@ -188,7 +188,8 @@ fn run_with_failing_test(
     Ok(outcome)
 }
 
-/// Path, text and text with the test of a file in a copy; none behind a link, which may lead out of the copy.
+/// Path, text and text with the test of a file; `None` behind a link, which may lead out of the
+/// copy.
 fn read_with_failing_test(real_top: &Path, path: &Path) -> Option<(PathBuf, String, String)> {
     let path = real_top.join(path);
     let bytes = regular_file::read(&path, MAX_BYTES, Links::Refused)
@@ -208,7 +209,7 @@ fn write(path: &Path, text: &str) -> Result<(), PrivateTreeError> {
     })
 }
 
-/// Text of a test file with one more test, which fails by the means of the others.
+/// Text of a test file with one more test, which fails in the way that the others would.
 fn with_failing_test(path: &Path, text: &str) -> Option<String> {
     match path.extension()?.to_str()? {
         "py" => {

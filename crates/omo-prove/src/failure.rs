@@ -1,6 +1,6 @@
-//! Meaning of a check that is not green: failed tests, a missing item, or nothing.
+//! Interprets a failed check: failed tests, an item that is still missing, or no conclusion.
 //!
-//! A command that could not run, a time-out or a broken set-up shows nothing about the code.
+//! A command that could not run, a timeout or a broken set-up shows nothing about the code.
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -23,43 +23,44 @@ pub(crate) const NOT_RUN: [i32; 2] = [126, 127];
 /// Exit statuses of a shell after a signal.
 const SIGNALLED: std::ops::RangeInclusive<i32> = 129..=159;
 
-/// Summary of failed tests without files that could not be loaded.
+/// Summary of failed tests; files that could not be loaded are not in it.
 static FAILED_TESTS: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(r"\b([1-9][0-9]*) failed\b|\bfailures=([1-9][0-9]*)|\bfail ([1-9][0-9]*)\b").ok()
 });
 
+/// Failed check with all that its meaning depends on.
 pub(crate) struct Failure<'a> {
     pub run: &'a str,
     pub side: &'a SideOutcome,
     pub side_words: &'a str,
     /// Names of failed tests.
     pub failing: &'a [&'a str],
-    /// Words for absent tests, behind the failed ones.
+    /// Text about absent tests, behind the failed ones.
     pub absent_words: String,
-    /// A test runner, which counts tests.
+    /// `true` for a test runner, which counts tests.
     pub is_runner: bool,
-    /// A missing item counts in every language, defined by the change or not.
+    /// `true` where missing items of every language count, also undefined by the change.
     pub reads_other_languages: bool,
-    /// Another possible reason of any failure but a missing item.
+    /// Other possible reason of any failure, except for a missing item.
     pub doubt: Option<String>,
 }
 
 pub(crate) enum FailureAnswer {
-    /// Absent or different code under test.
+    /// Failure by absent or different code under test.
     Red {
         reason: String,
         lines: Vec<String>,
-        /// Shown by the exit status alone.
+        /// `true` where only the exit status shows it.
         is_by_status: bool,
     },
-    /// Missing item: an empty test could not pass either.
+    /// Failure by a missing item, with which an empty test would fail, too.
     NotBuilt { reason: String, lines: Vec<String> },
-    /// Any reason is possible.
+    /// Failure that may have any reason.
     Unknown { reason: String },
 }
 
 impl Failure<'_> {
-    /// Judges it; `is_expected` tells if a missing item may be missing.
+    /// Meaning of the failure; `is_expected` tells whether an item may be missing.
     pub(crate) fn judge(&self, is_expected: impl Fn(&str) -> bool) -> FailureAnswer {
         let (side, words) = (self.side, self.side_words);
         let status = match &side.end {
@@ -167,7 +168,7 @@ impl Failure<'_> {
         }
     }
 
-    /// A command that names a module, or one within it.
+    /// `true` for a command that names a module, or one within it.
     fn asks_for(&self, module: &str) -> bool {
         let mut words = self
             .run
@@ -185,7 +186,7 @@ impl Failure<'_> {
         })
     }
 
-    /// Number of failed tests in a summary without names, at the printed end of an output.
+    /// Number of failed tests in a summary without names, at the end of the output.
     fn unnamed_failures(&self) -> Option<usize> {
         if self.side.report.iter().next().is_some() {
             return None;
@@ -210,7 +211,7 @@ impl Failure<'_> {
     }
 }
 
-/// Reason for which tests that were written first are red, where more than the exit status shows it.
+/// Reason why tests that were written first fail, where more than the exit status shows it.
 ///
 /// # Errors
 ///
@@ -289,7 +290,7 @@ fn is_assertion(line: &str) -> bool {
             .is_some_and(|message| message.trim_start().starts_with("assert "))
 }
 
-/// Message of a tool that could not build or load the code under test.
+/// `true` for a message of a tool that could not build or load the code under test.
 pub(crate) fn is_build_failure(line: &str) -> bool {
     let line = line.trim_start();
     line.starts_with("error[E")

@@ -1,6 +1,6 @@
-//! Hollow run: added and altered functions get an empty body. A check that stays green shows nothing about them.
+//! Empties added and altered functions and reruns the checks; one that stays green tests none.
 //!
-//! An error before the first statement empties a body, so types, imports and kind stay and it builds.
+//! An error before the first statement empties a body, so that types and imports still build.
 
 mod go;
 mod rust;
@@ -26,7 +26,7 @@ use crate::rust_tests::NotSeparable;
 use crate::side_outcome::SideOutcome;
 use crate::side_runner::SideRunner;
 
-/// Message of the error. No source code has it behind `: `, as a thrown one is printed.
+/// Message of the error. Source code never has it behind `: `, as a thrown error is printed.
 const MARK: &str = "hollowed by omo";
 const MAX_FUNCTIONS: usize = 50;
 
@@ -61,14 +61,14 @@ impl Language {
 #[derive(Clone, Copy, Debug)]
 struct Wish {
     limit: usize,
-    /// Without altered functions.
+    /// `true` to leave altered functions as they are.
     only_new: bool,
 }
 
 #[derive(Clone, Copy, Debug, Serialize)]
 struct Source<'a> {
     path: &'a Path,
-    /// `None` for a new file.
+    /// Former text of the file; `None` for a new file.
     base: Option<&'a str>,
     now: &'a str,
 }
@@ -82,12 +82,12 @@ struct Hollowed {
 
 struct Function {
     name: String,
-    /// Tokens, without comments and spaces.
+    /// Tokens of the body, without comments and spaces.
     body: String,
     begin: usize,
 }
 
-/// Empties the functions that differ from those before.
+/// Empties functions that are not in `before`.
 fn empty_changed(
     now: &str,
     before: &[Function],
@@ -124,7 +124,7 @@ fn empty_changed(
     })
 }
 
-/// Reason for which the functions of a file stay.
+/// Reason for a file whose functions stay.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 enum NotHollow {
     #[error("it cannot be parsed")]
@@ -196,7 +196,7 @@ impl HollowChange {
             .collect()
     }
 
-    /// Empties added functions and, unless `only_new`, altered ones.
+    /// Copy with emptied functions: added ones and, unless `only_new`, altered ones.
     fn make(
         only_new: bool,
         change: &Change,
@@ -243,7 +243,7 @@ impl HollowChange {
     }
 }
 
-/// Runs wanted checks that are green with the change with empty bodies, which ends the use of that copy.
+/// Runs wanted checks, green with the change, on emptied functions; the copy is used up then.
 pub(crate) fn ask_checks(
     wanted: HollowChecks,
     change: &Change,
@@ -299,7 +299,7 @@ pub(crate) fn ask_checks(
     Ok(())
 }
 
-/// The exit status alone says nothing: a formatter faults empty bodies as well.
+/// Answer for a check. The exit status alone says nothing: a formatter faults empty bodies, too.
 fn judge(
     run: &str,
     with: &SideOutcome,

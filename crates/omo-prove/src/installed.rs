@@ -1,4 +1,4 @@
-//! Installed packages: copied once for both sides, never shared with the project, since a check may write there.
+//! Copies installed packages such as `node_modules`, once for both sides: checks may write there.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -21,7 +21,7 @@ pub(crate) fn installed_folders(ignored: Vec<PathBuf>) -> BTreeSet<PathBuf> {
 ///
 /// # Errors
 ///
-/// Too large, unreadable, not writable, or cancelled.
+/// Packages that are too large, unreadable, not writable, or a cancellation.
 pub fn copy_installed(
     from: &Path,
     to: &Path,
@@ -31,7 +31,7 @@ pub fn copy_installed(
     copy_paths((from, to), &installed_folders(ignored), should_continue)
 }
 
-/// Copies what is not there yet. Texts that name the project's path name that of the copy then.
+/// Copies missing paths. Texts that name the project's path name that of the copy.
 pub(crate) fn copy_paths<'p>(
     (from, to): (&Path, &Path),
     paths: impl IntoIterator<Item = &'p PathBuf>,

@@ -1,6 +1,6 @@
-//! Proofs of changes: a check that is green with the change, and red without it. See `docs/proof.md`.
+//! Proofs of changes (`docs/proof.md`): a check proves one by passing with it and failing without.
 //!
-//! Both sides run in private copies ([`private_tree`], [`counterfactual`]) with the test files of now.
+//! Both sides run in private copies ([`private_tree`], [`counterfactual`]) with the present tests.
 
 mod added_dependencies;
 mod change;

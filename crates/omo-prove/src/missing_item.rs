@@ -1,4 +1,4 @@
-//! `MissingItem` of a build or an import without the change. It counts if a tool names it and the change defines it.
+//! Finds names that a build or import misses without the change, as in `undefined: parse`.
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -8,19 +8,19 @@ use regex::Regex;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct MissingItem {
-    /// Last name: `c` of `a::b::c`, the stem of a module's path.
+    /// Last part of the name: `c` of `a::b::c`, or the stem of a module's path.
     pub name: String,
-    /// Module as loaded, in full.
+    /// Full name of the module, as it was loaded.
     pub module: Option<String>,
     pub line: String,
 }
 
 const MAX_ITEMS: usize = 200;
 const MAX_LINE_CHARS: usize = 160;
-/// A longer line of source code defines nothing that a person wrote.
+/// Maximum bytes of a source line; a longer one is not written by a person.
 const MAX_SOURCE_LINE_BYTES: usize = 2_000;
 
-/// Messages about a missing item, which is the named group.
+/// Patterns of messages about a missing item, which is the named group.
 const PATTERNS: [&str; 9] = [
     // rustc
     r"cannot find (?:[a-z]+,? )+?`(?P<item>[^`]+)`",
@@ -118,7 +118,8 @@ fn last_name(path: &str) -> String {
         .to_owned()
 }
 
-/// Definitions in order: keyword, field or key, variant, method, assignment, list of exports, field of Go.
+/// Patterns of definitions: keyword, field or key, variant, method, assignment, list of exports,
+/// field of Go.
 const DEFINITIONS: [&str; 7] = [
     r"\b(?:fn|struct|enum|trait|mod|type|const|static|union|macro_rules!|def|class|func|function|let|var|interface|namespace)[ \t]+(?:\([^()]*\)[ \t]*|mut[ \t]+)?\*?[ \t]*(?P<name>[\w$]+)",
     r"^[ \t]*(?:pub(?:\([^()]*\))?[ \t]+)?(?P<name>[\w$]+)\??[ \t]*:(?:[^:]|$)",

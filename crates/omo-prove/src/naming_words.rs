@@ -1,4 +1,4 @@
-//! Words of a command that name a file.
+//! Tells whether words of a command name a file, as `a.py` does `tests/a.py`.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -7,7 +7,7 @@ pub fn is_named(path: &str, words: &BTreeSet<String>) -> bool {
     naming_words(path, words).next().is_some()
 }
 
-/// Words that name a file: as a path from any folder, as a pattern, or as a module of Python.
+/// Words that name `path`: as a path from any folder, as a pattern, or as a module of Python.
 pub(crate) fn naming_words<'a>(
     path: &'a str,
     words: &'a BTreeSet<String>,

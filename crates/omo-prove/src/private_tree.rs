@@ -1,4 +1,5 @@
-//! `PrivateTrees`: two copies of a project, both run at one path with equal file times: no test sees its side.
+//! Two private copies of a project, one with and one without the change. Both run at one path with
+//! equal file times, so no test can tell them apart.
 
 use std::fs;
 use std::io;
@@ -8,14 +9,14 @@ use std::time::Duration;
 use omo_state::files::folder::{FolderError, GuardedFolder};
 use omo_state::files::lock::{LockError, StateLock};
 
-/// Below the user's own folder.
+/// Folder in the user's state.
 const PARTS: [&str; 2] = ["omo", "proofs"];
-/// Held while the copies are in use.
+/// Lock file while the copies are in use.
 const LOCK: &str = "alive.lock";
-/// Held while copies are made and abandoned ones removed.
+/// Lock file while copies are made and abandoned ones removed.
 const CREATING_LOCK: &str = "creating.lock";
 const CREATING_PATIENCE: Duration = Duration::from_secs(60);
-/// Folder of the side that checks run in.
+/// Folder of the side in which checks run.
 const ACTIVE: &str = "active";
 /// Folder of the other side.
 const WAITING: &str = "waiting";
@@ -26,9 +27,9 @@ const SCRATCH: &str = "scratch";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Side {
-    /// Files as they are now.
+    /// Side with the change: files as they are now.
     With,
-    /// Files as they were, with the test files of now.
+    /// Side without the change: old files, with the present test files.
     Without,
 }
 
@@ -51,7 +52,7 @@ pub enum PrivateTreeError {
     File { path: PathBuf, source: io::Error },
 }
 
-/// Both copies, removed on drop; those of a killed process by the next one.
+/// Both copies, removed on drop; the next process removes those of a killed one.
 pub(crate) struct PrivateTrees {
     parent: GuardedFolder,
     name: String,
@@ -87,13 +88,13 @@ impl PrivateTrees {
         })
     }
 
-    /// Working folder of git beside the copies.
+    /// Path of git's working folder beside the copies.
     pub(crate) fn scratch_parts(name: &str) -> [&str; 4] {
         let [omo, proofs] = PARTS;
         [omo, proofs, name, SCRATCH]
     }
 
-    /// Removed before a check could see it.
+    /// Removes git's working folder before a check could see it.
     pub(crate) fn remove_scratch(&self) -> Result<(), PrivateTreeError> {
         self.remove_folder(SCRATCH)
     }

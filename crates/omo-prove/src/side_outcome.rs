@@ -1,8 +1,9 @@
-//! Outcome of a check with the change, or without it.
+//! Outcome of a check on one side: with the change, or without it.
 
 use omo_core::check::session_check::{CheckEnd, CheckVerdict};
 use omo_core::check::test_report::TestReport;
 
+/// Outcome of a check in a private copy.
 #[derive(Clone, Debug)]
 pub struct SideOutcome {
     pub end: CheckEnd,

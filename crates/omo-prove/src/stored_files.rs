@@ -1,6 +1,7 @@
-//! Files that git stores in another form, for which a check would be red without the change.
+//! Restores files that git stores in another form, such as git-lfs pointers: without them a check
+//! would fail on the side without the change for that reason alone.
 //!
-//! The content of a git-lfs pointer comes from the work tree or the store of git-lfs. No fetch, no filter.
+//! Contents come from the work tree or the store of git-lfs; nothing is fetched, no filter runs.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -22,12 +23,12 @@ const POINTER_START: &str = "version https://git-lfs.github.com/spec/v1\n";
 #[derive(Debug, Default)]
 pub(crate) struct StoredFiles {
     pub(crate) same: BTreeSet<PathBuf>,
-    /// Unknown form without the change.
+    /// Files whose old form is unknown.
     pub(crate) unknown: Vec<PathBuf>,
 }
 
 impl StoredFiles {
-    /// Replaces pointers on the side without the change; tells which are left.
+    /// Replaces pointers on the side without the change; the result lists those that are left.
     ///
     /// # Errors
     ///
@@ -90,7 +91,7 @@ impl StoredFiles {
     }
 }
 
-/// SHA-256 in a pointer of git-lfs.
+/// SHA-256 in a pointer file of git-lfs.
 fn read_pointer(path: &Path) -> Option<String> {
     let mut text = String::new();
     let file = regular_file::open_unlinked(path).ok()??;

@@ -1,4 +1,4 @@
-//! Files of a task, such as `- Create: src/a.rs` or `- Modify: b.rs:10-20`, and problems of paths.
+//! Reads the files of a task, such as `- Create: src/a.rs` or `- Modify: b.rs:10-20`.
 
 use std::ops::Range;
 
@@ -12,10 +12,10 @@ use crate::paths::normalize_path;
 use crate::pattern::Pattern;
 use crate::words::Word;
 
-/// File or pattern, and its bytes with backticks.
+/// File or pattern, and its bytes in the text with the backticks.
 pub type FileMention = (FileUse, Range<usize>);
 
-/// Items of a `Files` label. One below an item without a file inherits the action of that one.
+/// Files in a `Files` label. An item below one without a file inherits the action of that one.
 pub fn read_files(document: &MarkdownDocument<'_>, value: Range<usize>) -> Vec<FileMention> {
     let mut found = Vec::new();
     let mut above = Mention::Used(FileAction::Modify);
@@ -66,7 +66,7 @@ enum Mention {
     Kept,
 }
 
-/// Has an optional action; `left` counts the bytes of the row behind it.
+/// Part of a row with an optional action; `left` counts the bytes of the row behind it.
 struct RowPart<'a> {
     text: &'a str,
     left: usize,
@@ -102,7 +102,8 @@ fn split_parts(row: &str) -> Vec<RowPart<'_>> {
     found
 }
 
-/// Action with its colon, or before code: `Test files: …`, `**Create:** …`, but no path such as `test.rs`.
+/// Action with its colon, or before code: `Test files: …`, `**Create:** …`, but no path such as
+/// `test.rs`.
 static ACTION: Pattern = Pattern::new(
     r"^\s*[*_]*([A-Za-zÀ-ÿ]+|[\x{4e00}-\x{9fff}]{2})(?:(?:[^A-Za-z/.`:：][^/.`:：]*)?[:：][*_ ]*|[*_]*\s*(`))",
 );
@@ -169,7 +170,7 @@ fn is_path(text: &str) -> bool {
         && !text.contains(['\n', '\r'])
 }
 
-/// Something in a file, such as `ParserTest`, `parseLine` or `parse_line`.
+/// Name of something in a file, such as `ParserTest`, `parseLine` or `parse_line`.
 static IDENTIFIER: Pattern =
     Pattern::new(r"^[A-Za-z0-9]*(?:[a-z0-9][A-Z]|[a-z0-9]_[A-Za-z0-9])[A-Za-z0-9_]*$");
 
@@ -277,7 +278,7 @@ fn without_remark(between: &str) -> String {
     )
 }
 
-/// Action or lines of `(new)` or `(lines 3-5)`.
+/// Action or lines in a remark such as `(new)` or `(lines 3-5)`.
 fn read_remark(text: &str) -> (Option<FileAction>, Option<&str>) {
     let in_brackets = text
         .split_once('(')
@@ -291,7 +292,7 @@ fn read_remark(text: &str) -> (Option<FileAction>, Option<&str>) {
     (parse_action(first), is_lines.then_some(rest.trim()))
 }
 
-/// Path without code around it: not `none` and prose.
+/// `true` for a path, and not for `none` or prose.
 fn is_name(word: &str) -> bool {
     let is_nothing = word.eq_ignore_ascii_case("n/a");
     !is_nothing
@@ -316,7 +317,7 @@ const SYSTEM_FOLDERS: [&str; 12] = [
     "bin", "boot", "dev", "etc", "lib", "lib64", "proc", "run", "sbin", "sys", "system", "windows",
 ];
 
-/// Path from the root of the disk, at a place where a repository may be.
+/// `true` for an absolute path where a repository may be.
 fn may_be_in_repository(path: &str) -> bool {
     let path = path.trim().replace('\\', "/");
     let is_drive = path.as_bytes().first().is_some_and(u8::is_ascii_alphabetic)

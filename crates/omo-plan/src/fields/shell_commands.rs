@@ -1,4 +1,4 @@
-//! Scripts in parts, and commands that prove something: others prepare, serve or commit, and are no checks.
+//! Splits scripts into commands, and picks those that prove something: none that serves or commits.
 
 use omo_core::shell::is_assignment;
 use omo_core::shell::programs::{Role, has_role};
@@ -6,7 +6,7 @@ use omo_core::shell::programs::{Role, has_role};
 use super::programs::{does_more_than_look, is_program, proves_something};
 use crate::command_concern::{Effect, effect, program_part};
 
-/// Begins with the name of a program, or with the path of a script.
+/// `true` for text that begins with the name of a program, or with the path of a script.
 pub(crate) fn names_program(text: &str) -> bool {
     let command = program_part(text);
     let first = first_word(command);
@@ -21,7 +21,7 @@ pub(crate) fn names_program(text: &str) -> bool {
     is_script || is_path || is_program(without_bin_folder(first))
 }
 
-/// Name of a program in a folder of the project's own: `vendor/bin/phpunit`.
+/// Name of a program without the project's own folder: `vendor/bin/phpunit` → `phpunit`.
 pub(crate) fn without_bin_folder(program: &str) -> &str {
     let folders = [
         "bin/",
@@ -36,7 +36,7 @@ pub(crate) fn without_bin_folder(program: &str) -> &str {
         .unwrap_or(program)
 }
 
-/// Begins with a builtin of the shell, or with a path: anything may follow.
+/// `true` for text that begins with a shell builtin or a path: anything may follow.
 pub(crate) fn begins_as_script(text: &str) -> bool {
     has_role(first_word(program_part(text)), Role::ScriptStart)
 }
@@ -59,7 +59,7 @@ pub(crate) struct ScriptCommands {
     pub unused: Vec<String>,
 }
 
-/// Proving commands: one a line where every line stands for itself, or all as one where a line needs an earlier one.
+/// Proving commands of a script: one for each line, or one for all where lines need earlier ones.
 pub(crate) fn read_script(script: &str) -> ScriptCommands {
     // Lines behind a commit are its message.
     let lines: Vec<&str> = join_continued(script)
@@ -110,7 +110,7 @@ pub(crate) fn read_script(script: &str) -> ScriptCommands {
     ScriptCommands { checks, unused }
 }
 
-/// Changes the history of the repository, as the last step of a task; a setting of git does not.
+/// `true` for a change of the repository's history, as the last step of a task.
 pub(crate) fn is_commit(row: &str) -> bool {
     let row = row.trim();
     let is_setting = ["git remote", "git config"]
@@ -119,7 +119,7 @@ pub(crate) fn is_commit(row: &str) -> bool {
     row.starts_with("git") && !is_setting && effect(row).is_some_and(|effect| effect > Effect::Runs)
 }
 
-/// A line with a backslash at its end goes on in the next.
+/// Lines of a script, each joined with the next where it ends with a backslash.
 fn join_continued(script: &str) -> Vec<&str> {
     let mut found = Vec::new();
     let (mut start, mut end) = (0, 0);
@@ -134,7 +134,7 @@ fn join_continued(script: &str) -> Vec<&str> {
     found
 }
 
-/// A command by itself: no part of a loop, of a text over lines, or of a quotation.
+/// `true` for a command by itself: no part of a loop, a text over lines, or a quotation.
 fn is_whole(row: &str) -> bool {
     let first = row.split([' ', ';', '\t']).next().unwrap_or_default();
     let has_open_quote = ['"', '\'']

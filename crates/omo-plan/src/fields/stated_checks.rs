@@ -1,7 +1,7 @@
-//! Commands and expectations of a `Verify` label.
+//! Reads checks from a `Verify` label: commands and their expected results.
 //!
-//! A command stands behind `Run:`, in a block, or as code first on a line. A stated exit status and quoted output are
-//! held to; the rest of an expectation is for people.
+//! A command stands behind `Run:`, in a code block, or as code first on a line. A stated exit
+//! status and quoted output are compared; any other expectation is only shown.
 
 mod expectation;
 
@@ -40,14 +40,14 @@ const SHELLS: [&str; 16] = [
 pub struct StatedCheck {
     pub check: TaskCheck,
     pub stated_outcome: StatedOutcome,
-    /// Its expectation in words binds nothing.
+    /// `true` where the expectation is a sentence, which is not compared.
     pub is_expected_in_prose: bool,
     pub is_prose: bool,
-    /// Line, or code block, of the command.
+    /// Bytes of the line, or the code block, with the command.
     pub span: Range<usize>,
 }
 
-/// Of a line, or of the next one behind a lone label.
+/// Purpose of a line, or of the next one behind a lone label.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LinePurpose {
     Other,
@@ -113,7 +113,8 @@ pub(crate) fn read_checks(
     found
 }
 
-/// Purpose with its colon, or before code: `Expected output:`, `**Run:** …`, `Run from the root: …`.
+/// Purpose with its colon, or before code: `Expected output:`, `**Run:** …`,
+/// `Run from the root: …`.
 static KEYWORD: Pattern = Pattern::new(
     r"^[*_]*(?:({run})|(?:{expected}))(?:(?:[^A-Za-z`:：][^`:：]{0,38})?[:：][:：*_ \t]*|[*_ ]*(`))",
 );
@@ -152,7 +153,7 @@ fn read_block(
     );
 }
 
-/// Output as an expectation; several lines, which are rarely the same twice, are for people.
+/// Output as an expectation; several lines, which are rarely the same twice, are not compared.
 pub(crate) fn quote_output(text: &str) -> String {
     if text.is_empty() || text.contains('\n') {
         text.to_owned()
@@ -323,7 +324,7 @@ pub(crate) fn reads_like_prose(text: &str) -> bool {
     is_foreign || (words.len() > 2 && (is_capital || (small >= 2 && !has_signs)))
 }
 
-/// Likely a command without code around it: not a sentence, not one word.
+/// `true` for text without backticks that looks like a command: no sentence, and not one word.
 fn looks_like_command(text: &str) -> bool {
     let words = text.split_whitespace().count();
     let is_start =
@@ -340,7 +341,7 @@ static SAID: Pattern = Pattern::new(
     r"\s+(?i-u:(?:should |must )?(?:passe?s?|succeeds?|completes|exits 0)|is green)\.?$",
 );
 
-/// Without the words of a sentence: `run npm test`, `npm test passes`.
+/// Command without the words of a sentence around it: `run npm test`, `npm test passes`.
 fn without_sentence(text: &str) -> &str {
     let text = SAID.around(text).map_or(text, |(command, _)| command);
     text.strip_prefix("run ")

@@ -1,4 +1,4 @@
-//! Section about the verification of the whole plan.
+//! Reads checks of the whole plan from a section such as `## Verification`.
 
 use omo_core::check::task_check::TaskCheck;
 
@@ -17,7 +17,7 @@ const MAX_CHECKS: usize = 50;
 const MAX_SECTIONS: usize = 20;
 const MAX_ROWS: usize = 1_000;
 
-/// Commands below a heading such as `## Verification` that has no task below it.
+/// Adds commands below such a heading to `plan.final_checks`, unless the section has tasks.
 pub(crate) fn read_verification_section(document: &MarkdownDocument<'_>, plan: &mut Plan) {
     let Plan {
         tasks,

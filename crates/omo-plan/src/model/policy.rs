@@ -1,4 +1,4 @@
-//! Policy of a run of a plan.
+//! Rules for a run of a plan: handling of failures, parallel workers, batches and reviews.
 
 use omo_core::check::task_check::TaskCheck;
 use omo_core::plan_models::PlanModels;
@@ -12,22 +12,22 @@ use serde::{Deserialize, Serialize};
 pub struct RunPolicy {
     pub on_task_fail: OnTaskFail,
     pub parallel: Parallelism,
-    /// `0` for no limit.
+    /// Maximum workers; `0` for no limit.
     pub max_workers: u32,
     pub max_rounds: u32,
     pub batch_size: u32,
     pub requires_contracts: bool,
-    /// Direct dependents that make a task a hub.
+    /// Number of direct dependents that makes a task a hub.
     pub hub_dependents: u32,
     #[serde(default)]
     pub skips_verification: bool,
-    /// Unproved tasks let dependents begin; they are never shown as passed.
+    /// `true` where unproved tasks let dependents begin; they are never shown as passed.
     #[serde(default)]
     pub unproved_continues: bool,
-    /// A plan with an unproved task is not run.
+    /// `true` where a plan with an unproved task is not run.
     #[serde(default)]
     pub requires_checks: bool,
-    /// Of unproved work.
+    /// Time for a review of unproved work.
     #[serde(default)]
     pub review: ReviewTime,
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
@@ -54,7 +54,7 @@ pub struct PullRequestOrder {
 #[serde(rename_all = "snake_case")]
 pub enum ReviewTime {
     Tasks,
-    /// Behind each wave or batch with an unproved task.
+    /// Review after each wave or batch with an unproved task.
     Waves,
     #[default]
     End,
@@ -64,10 +64,10 @@ pub enum ReviewTime {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OnTaskFail {
-    /// Tasks that do not depend on the failed one go on.
+    /// Goes on with tasks that do not depend on the failed one.
     Continue,
     Stop,
-    /// The rest goes on, then the failed ones once more.
+    /// Goes on with the rest, then tries the failed ones once more.
     NextRound,
 }
 

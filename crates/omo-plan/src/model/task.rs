@@ -1,4 +1,4 @@
-//! `Task`: work of one worker in one go, with its proof.
+//! `Task` of a plan: work for one worker, with the checks that prove it.
 
 use std::collections::BTreeMap;
 
@@ -10,12 +10,12 @@ use crate::proof::ProofSource;
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Task {
-    /// Valid by [`crate::id::is_id`].
+    /// Id, valid by [`crate::id::is_id`].
     pub id: String,
     pub title: String,
     /// First and last line in the file, from 1.
     pub lines: [usize; 2],
-    /// Hexadecimal digits of the text with the task open.
+    /// SHA-256 of the text with the task open, in hexadecimal digits.
     pub body_sha256: String,
     pub body: String,
     pub kind: TaskKind,
@@ -23,12 +23,12 @@ pub struct Task {
     pub pair: Option<String>,
     /// Ids of tasks that have to pass before, by name or by the plan's order.
     pub deps: Vec<String>,
-    /// Named ones of [`Task::deps`]; `None` without a statement, unlike an empty list.
+    /// Stated ids of [`Task::deps`]; `None` without a statement, unlike an empty list.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub stated_deps: Option<Vec<String>>,
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub section: Option<String>,
-    /// In the plan, before any run.
+    /// State in the plan, before any run.
     #[serde(default)]
     pub state: PlannedState,
     #[serde(skip_serializing_if = "is_false", default)]
@@ -38,17 +38,17 @@ pub struct Task {
     pub files: Vec<FileUse>,
     pub never_touch: Vec<String>,
     pub checks: Vec<TaskCheck>,
-    /// Proof without checks: see [`crate::proof`].
+    /// Kind of proof without checks: see [`crate::proof`].
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub proved_by: Option<ProofSource>,
-    /// Fails without the work: a test that is written first.
+    /// Check that fails without the work, such as a test that is written first.
     pub red_check: Option<TaskCheck>,
     pub on_failure: OnFailure,
     pub alternative: Option<String>,
     pub max_attempts: u32,
     pub commit: Option<TaskCommit>,
     pub stop_after: bool,
-    /// No command can judge these.
+    /// Criteria that no command can judge.
     pub criteria: Vec<String>,
     pub complexity: TaskComplexity,
     pub model: Option<String>,
@@ -105,8 +105,8 @@ impl Task {
         }
     }
 
-    /// Checks that prove the task after the work, in order. Tests are proved by failing as long as their subject is
-    /// missing; elsewhere `red_check` fails only in a copy without the work.
+    /// Checks that prove the task after the work, in order. Tests are proved by failing as long as
+    /// their subject is missing; elsewhere `red_check` fails only in a copy without the work.
     pub fn proving_checks(&self) -> impl Iterator<Item = &TaskCheck> {
         let red = self
             .red_check
@@ -127,7 +127,7 @@ pub enum PlannedState {
     #[default]
     Open,
     Done,
-    /// Not to be done; dependents go on without it.
+    /// Task that is not to be done; dependents go on without it.
     LeftOut,
 }
 
@@ -154,7 +154,7 @@ pub struct FileUse {
     pub action: FileAction,
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub lines: Option<String>,
-    /// Named, but not said to change.
+    /// `true` for a named file that need not change.
     #[serde(skip_serializing_if = "is_false", default)]
     pub is_optional: bool,
 }
@@ -190,20 +190,20 @@ pub enum FileAction {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OnFailure {
-    /// Changes are taken back after the last attempt, and the run stops.
+    /// Undoes changes after the last attempt, and stops the run.
     Revert,
-    /// Another way, then [`OnFailure::Revert`].
+    /// Tries another way, then [`OnFailure::Revert`].
     Retry,
     Skip,
-    /// The run stops at once and waits for a person.
+    /// Stops the run at once, to wait for a person.
     #[default]
     Escalate,
-    /// It stays failed until a person retries it; tasks that do not depend on it go on.
+    /// Keeps the task failed until a person retries it; tasks that do not depend on it go on.
     Hold,
 }
 
 impl OnFailure {
-    /// Takes changes back after a final failure. Work that waits for a person stays, for them to see.
+    /// `true` where changes are undone after a final failure. Work that waits for a person stays.
     pub fn reverts_changes(self) -> bool {
         match self {
             Self::Revert | Self::Retry | Self::Skip => true,

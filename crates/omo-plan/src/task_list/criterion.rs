@@ -1,4 +1,4 @@
-//! Criteria of tasks: commands, or sentences for the verifier.
+//! Criteria of tasks: `Run: npm test` is a command, anything else a sentence for the verifier.
 
 use omo_core::check::task_check::TaskCheck;
 
@@ -6,7 +6,7 @@ use crate::fields::stated_checks::split_code_span;
 
 const COMMAND_WORDS: [&str; 3] = ["run", "cmd", "command"];
 
-/// Code alone, or the text behind `Run:`. A command within a sentence does not decide.
+/// Command in a criterion that is code alone or begins with `Run:`; `None` for a sentence.
 pub(super) fn parse_criterion_command(criterion: &str) -> Option<TaskCheck> {
     let text = criterion.trim();
     let command = match (sole_code(text), text.split_once(':')) {
@@ -28,13 +28,13 @@ pub(super) fn parse_criterion_command(criterion: &str) -> Option<TaskCheck> {
     check.invalid_reason().is_none().then_some(check)
 }
 
-/// Begins as a command without backticks.
+/// `true` for text that begins like a command without backticks, such as `Run: …`.
 pub(super) fn begins_with_command_word(text: &str) -> bool {
     text.split_once(':')
         .is_some_and(|(word, _)| COMMAND_WORDS.contains(&word.trim().to_ascii_lowercase().as_str()))
 }
 
-/// Criterion that is judged and not run.
+/// Text of a criterion that is judged, not run.
 pub fn criterion_text(check: &TaskCheck) -> String {
     format!("`{}`", check.command)
 }

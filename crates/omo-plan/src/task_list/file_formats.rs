@@ -1,5 +1,5 @@
-//! Files of a task list, of both generations of programs: numbers as texts, two words for a task that was not begun,
-//! two names of its dependencies. Other fields are kept.
+//! File formats of a task list (`session.json`, `tasks/<id>.json`, `context.json`), in old and new
+//! spellings: numbers as texts, two words for a status. Unknown fields are kept.
 
 use std::fmt;
 
@@ -15,12 +15,12 @@ pub(super) const MAX_ROUNDS: u32 = 5;
 pub struct TaskListFile {
     #[serde(default = "version")]
     pub version: String,
-    /// Empty where only the folder says it.
+    /// Session id; empty where only the folder has it.
     #[serde(default)]
     pub session_id: String,
     #[serde(default)]
     pub working_dir: String,
-    /// Folder before a work tree was made.
+    /// Folder that was worked in before a worktree was made.
     #[serde(default)]
     pub original_dir: Option<String>,
     #[serde(default)]
@@ -36,7 +36,7 @@ pub struct TaskListFile {
     pub phase: TaskListPhase,
     #[serde(default)]
     pub exploration_stage: String,
-    /// From 1.
+    /// Number of the round, from 1.
     #[serde(default = "one", deserialize_with = "number")]
     pub iteration: u32,
     #[serde(default)]
@@ -49,7 +49,7 @@ pub struct TaskListFile {
     pub verifier_passed: bool,
     #[serde(default)]
     pub documenter_completed: bool,
-    /// RFC 3339.
+    /// Time as of RFC 3339.
     #[serde(default)]
     pub cancelled_at: Option<String>,
     #[serde(flatten)]
@@ -84,7 +84,7 @@ impl TaskListFile {
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TaskListDesign {
-    /// RFC 3339.
+    /// Time as of RFC 3339.
     #[serde(default)]
     pub approved_at: Option<String>,
     #[serde(default)]
@@ -95,7 +95,7 @@ pub struct TaskListDesign {
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TaskListSettings {
-    /// `0` for no limit.
+    /// Maximum workers; `0` for no limit.
     #[serde(default, deserialize_with = "number")]
     pub max_workers: u32,
     #[serde(default = "max_iterations", deserialize_with = "number")]
@@ -169,7 +169,7 @@ impl TaskListPhase {
 /// `tasks/<id>.json`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TaskFile {
-    /// Whole number, or `verify`; empty where only the file name says it.
+    /// Whole number, or `verify`; empty where only the file name has it.
     #[serde(default, deserialize_with = "id")]
     pub id: String,
     #[serde(default)]
@@ -182,19 +182,19 @@ pub struct TaskFile {
     pub status: TaskFileStatus,
     #[serde(default, deserialize_with = "ids")]
     pub blocked_by: Vec<String>,
-    /// `blocked_by` by the name that other programs read.
+    /// The ids of `blocked_by` once more, by the name that other programs read.
     #[serde(rename = "blockedBy", default, deserialize_with = "ids")]
     pub blocked_by_too: Vec<String>,
     /// Commands, or sentences for the verifier.
     #[serde(default)]
     pub criteria: Vec<String>,
-    /// Texts, or objects with a command and its output.
+    /// Evidence as texts, or as objects with a command and its output.
     #[serde(default)]
     pub evidence: Vec<Value>,
-    /// RFC 3339.
+    /// Time as of RFC 3339.
     #[serde(default)]
     pub created_at: String,
-    /// RFC 3339.
+    /// Time as of RFC 3339.
     #[serde(default)]
     pub updated_at: String,
     /// `tdd` or `standard`.
@@ -207,7 +207,7 @@ pub struct TaskFile {
 }
 
 impl TaskFile {
-    /// `blocked_by` and `blocked_by_too`, each id once.
+    /// Ids in `blocked_by` and `blocked_by_too`, each once.
     pub fn dependencies(&self) -> Vec<String> {
         let mut all: Vec<String> = Vec::new();
         for id in self.blocked_by.iter().chain(&self.blocked_by_too) {
@@ -231,7 +231,7 @@ pub enum TaskFileStatus {
     #[serde(alias = "pending")]
     Open,
     InProgress,
-    /// By its worker's word.
+    /// Finished, as its worker says.
     Resolved,
     Blocked,
     Failed,
@@ -329,7 +329,7 @@ fn id<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
     Id::deserialize(deserializer).map(String::from)
 }
 
-/// A list, or a text with commas.
+/// Ids from a list, or from a text with commas.
 fn ids<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
     #[derive(Deserialize)]
     #[serde(untagged)]

@@ -1,4 +1,4 @@
-//! `TaskList`: a folder, read from names and bytes of its files.
+//! `TaskList`: a folder of JSON files, parsed from their names and bytes.
 
 use crate::model::Plan;
 use crate::task_list::rules::parse_task_id;
@@ -8,14 +8,14 @@ use crate::task_list::{TaskFile, TaskListFile, task_list_plan};
 pub struct TaskList {
     pub id: String,
     pub folder: String,
-    /// `session.json`.
+    /// Content of `session.json`.
     pub file: TaskListFile,
-    /// `tasks/*.json`, in order.
+    /// Contents of `tasks/*.json`, sorted by id.
     pub tasks: Vec<TaskFile>,
 }
 
 impl TaskList {
-    /// A verification stands behind its tasks unless it is skipped.
+    /// Plan of the tasks, with a verification behind them unless it is skipped.
     pub fn plan(&self, skips_verification: bool) -> Plan {
         let skips =
             skips_verification || self.file.options.extra.get("skip_verify") == Some(&true.into());
@@ -23,11 +23,11 @@ impl TaskList {
     }
 }
 
-/// `session.json` of the folder `id`.
+/// Content of `session.json` in the folder `id`.
 ///
 /// # Errors
 ///
-/// No JSON of a session.
+/// Bytes that are no JSON of a session.
 pub fn read_session(id: &str, bytes: &[u8]) -> Result<TaskListFile, String> {
     let mut session: TaskListFile =
         serde_json::from_slice(bytes).map_err(|error| error.to_string())?;
@@ -37,18 +37,18 @@ pub fn read_session(id: &str, bytes: &[u8]) -> Result<TaskListFile, String> {
     Ok(session)
 }
 
-/// Such as `2.json`; `None` for an invalid id.
+/// File name such as `2.json`; `None` for an invalid id.
 pub fn task_file_name(id: &str) -> Option<String> {
     parse_task_id(id)
         .filter(|known| known == id)
         .map(|id| format!("{id}.json"))
 }
 
-/// Task in the file of this id.
+/// Content of the file of task `id`.
 ///
 /// # Errors
 ///
-/// No JSON of a task, or that of another one.
+/// Bytes that are no JSON of a task, or that of another one.
 pub fn read_task(id: &str, bytes: &[u8]) -> Result<TaskFile, String> {
     let task: TaskFile = serde_json::from_slice(bytes).map_err(|error| error.to_string())?;
     if !task.id.is_empty() && parse_task_id(&task.id).as_deref() != Some(id) {

@@ -1,4 +1,4 @@
-//! Changes of a task list by each verb, from file contents to new contents, or a refusal that has changed nothing.
+//! Rules of task lists: each verb turns file contents into new ones, or refuses without a change.
 
 mod creation;
 mod criteria;
@@ -43,7 +43,7 @@ fn require_open(session: &TaskListFile) -> Result<(), VerbRefusal> {
     Ok(())
 }
 
-/// Way out of a session that is over.
+/// Advice for a session that is over.
 const NEW_TASK_LIST_HINT: &str =
     "`omo agent tasks create` begins a new one; what there is now is kept beside it";
 

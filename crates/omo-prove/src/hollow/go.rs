@@ -1,8 +1,8 @@
-//! Functions and methods of Go at the top of a file, by brackets.
+//! Empties functions and methods in Go source, which is parsed by its brackets.
 
 use super::{Function, Hollowed, NotHollow, Wish, empty_changed};
 
-/// Start of an empty body; the condition keeps the rest reachable.
+/// Start of an emptied body; the condition keeps the rest reachable for the compiler.
 const THROWN: &str = " if true { panic(\"hollowed by omo\") }; ";
 
 pub(super) fn hollow(base: Option<&str>, now: &str, wish: Wish) -> Result<Hollowed, NotHollow> {
@@ -15,11 +15,11 @@ pub(super) fn hollow(base: Option<&str>, now: &str, wish: Wish) -> Result<Hollow
 struct Token<'a> {
     text: &'a str,
     begin: usize,
-    /// First on its line.
+    /// `true` for the first token of its line.
     begins_line: bool,
 }
 
-/// `None` for a text with an open bracket, string or comment.
+/// Top-level functions of a text; `None` for an open bracket, string or comment.
 fn find_functions(text: &str) -> Option<Vec<Function>> {
     let tokens = tokens(text)?;
     let mut functions = Vec::new();

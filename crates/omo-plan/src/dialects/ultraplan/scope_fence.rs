@@ -1,4 +1,4 @@
-//! `ScopeFence`: files that a session may and must not touch, and overlaps of sessions in one wave.
+//! Scope fence of an ultraplan's session: files it may and must not touch, and overlaps of a wave.
 
 use std::ops::Range;
 
@@ -20,15 +20,16 @@ const NEVER: [&str; 6] = [
     "do not touch",
     "never",
 ];
-/// Maximum pairs of bytes that are compared for a plan, less than a second of work.
+/// Maximum compared pairs of bytes for a plan: less than a second of work.
 const MAX_COMPARED: usize = 100_000_000;
 
+/// Files that a session may and must not touch.
 #[derive(Debug, Default)]
 pub(crate) struct ScopeFence {
     pub touch: Vec<FileMention>,
     pub never: Vec<FileMention>,
     pub outside_paths: Vec<FileMention>,
-    /// Text of either list without a path.
+    /// Text of either list that names no path.
     pub unread_spans: Vec<Range<usize>>,
 }
 
@@ -124,7 +125,7 @@ fn parse_list_name(name: &str) -> Option<List> {
     }
 }
 
-/// Below labels, below headings, or on the line of `Scope fence:`.
+/// Reads the fence below labels, below headings, or on the line of `Scope fence:`.
 pub(crate) fn read_scope_fence(outline: &SectionOutline<'_>, part: Range<usize>) -> ScopeFence {
     let document = outline.document;
     let known: Vec<&str> = TOUCH

@@ -1,4 +1,4 @@
-//! `SectionOutline` of a plan, and its findings.
+//! Sections of an ultraplan by their headings, and a collector for its diagnostics.
 
 use std::ops::Range;
 
@@ -10,7 +10,7 @@ use crate::pattern::Pattern;
 #[derive(Clone, Debug)]
 pub(crate) struct PlanSection<'d> {
     pub heading: &'d Heading<'d>,
-    /// Up to the next heading of its level or a higher one.
+    /// Bytes up to the next heading of the same or a higher level.
     pub span: Range<usize>,
 }
 
@@ -43,7 +43,7 @@ impl<'d> SectionOutline<'d> {
         }
     }
 
-    /// First section of level 2 with this name in lower case.
+    /// First section of level 2 with this name, given in lower case.
     pub(crate) fn section_named(&self, name: &str) -> Option<&PlanSection<'d>> {
         self.sections.iter().find(|section| {
             section.heading.level == 2 && is_heading_named(section.heading.text, name)
@@ -61,7 +61,7 @@ impl<'d> SectionOutline<'d> {
     }
 }
 
-/// In any case, with or without emphasis or a colon.
+/// `true` for the heading `name` in any case, with or without emphasis or a colon.
 pub(crate) fn is_heading_named(text: &str, name: &str) -> bool {
     normalize_key(text.trim_matches(|char: char| char.is_whitespace() || "*_:".contains(char)))
         == name
@@ -69,13 +69,13 @@ pub(crate) fn is_heading_named(text: &str, name: &str) -> bool {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum NumberedHeading<'a> {
-    /// `Step 3: its title`.
+    /// Heading such as `Step 3: its title`.
     Is(u64, &'a str),
     LooksLike,
     Other,
 }
 
-/// `Step N: title`, or the same of another word with a capital.
+/// Number and title of `Step N: title`, or of the same with another capitalized word.
 pub(crate) fn parse_numbered_heading<'a>(heading: &Heading<'a>, word: &str) -> NumberedHeading<'a> {
     if let Some((number, title)) =
         split_numbered_heading(heading.text, word).filter(|_| heading.level == 3)
@@ -95,7 +95,7 @@ pub(crate) fn parse_numbered_heading<'a>(heading: &Heading<'a>, word: &str) -> N
     }
 }
 
-/// Word and number of `Step 3:`.
+/// Numbered heading: word and number of `Step 3:`.
 static NUMBERED: Pattern = Pattern::new(r"^([A-Za-z]+)[ \t]+([0-9]+):");
 
 fn split_numbered_heading<'a>(text: &'a str, word: &str) -> Option<(u64, &'a str)> {
@@ -117,7 +117,7 @@ pub(crate) struct PlanFindings<'d> {
 }
 
 impl<'d> PlanFindings<'d> {
-    /// Holds an unclosed fence, if there is one.
+    /// Collector with a diagnostic of an unclosed code fence, if there is one.
     pub(crate) fn new(document: &'d MarkdownDocument<'d>) -> Self {
         let mut findings = Self {
             document,
@@ -136,7 +136,8 @@ impl<'d> PlanFindings<'d> {
         findings
     }
 
-    /// Behind `MAX_FINDINGS` only the first error is added, so that a plan with errors stays one.
+    /// Adds a diagnostic. Beyond `MAX_FINDINGS` only the first error is added, so that a plan with
+    /// errors stays one.
     pub(crate) fn add(
         &mut self,
         code: Code,

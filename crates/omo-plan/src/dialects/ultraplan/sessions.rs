@@ -1,4 +1,4 @@
-//! Sessions of `## Execution Strategy`.
+//! Reads the sessions and waves below `## Execution Strategy` of an ultraplan.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -23,7 +23,7 @@ use crate::model::MAX_PLAN_TASKS;
 const KNOWN: [&str; 5] = ["steps", "wave", "depends on", "dependencies", "scope fence"];
 const MAX_NUMBERS: usize = 2 * MAX_PLAN_TASKS;
 
-/// `steps` are the numbers of the plan's steps; `None` without a strategy.
+/// Strategy of a plan, whose steps have the numbers `steps`; `None` without such a section.
 pub(crate) fn read_strategy(
     outline: &SectionOutline<'_>,
     steps: &[u64],
@@ -83,7 +83,7 @@ pub(crate) fn read_strategy(
     })
 }
 
-/// Sessions without headings that cannot be read would be lost.
+/// Reports sessions without headings that cannot be read, and would get lost.
 fn report_unread_sessions(
     outline: &SectionOutline<'_>,
     part: Range<usize>,
@@ -169,7 +169,7 @@ impl StrategyReader<'_, '_, '_> {
         NumberList { numbers, span }
     }
 
-    /// Lines `- **Wave 1:** Session 1, Session 2`.
+    /// Waves in lines such as `- **Wave 1:** Session 1, Session 2`.
     fn ordered_waves(&mut self, section: &PlanSection<'_>) -> Vec<WaveLine> {
         let document = self.outline.document;
         let mut found = Vec::new();

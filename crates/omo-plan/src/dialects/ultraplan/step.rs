@@ -1,4 +1,4 @@
-//! Steps of a plan with their tasks.
+//! Reads the steps of an ultraplan (`### Step 3: title`), each with its task.
 
 use std::collections::{BTreeMap, HashSet};
 use std::ops::Range;
@@ -26,9 +26,10 @@ const KNOWN: [&str; 8] = [
     "on failure",
     "checkpoint",
 ];
-/// Labels that other fields of a task hold.
+/// Labels whose values are in other fields of a task.
 const INTERPRETED: [&str; 5] = ["files", "verify", "expected", "on failure", "checkpoint"];
 
+/// Step with its number and its task.
 #[derive(Debug)]
 pub(crate) struct ParsedStep {
     pub number: u64,
@@ -326,7 +327,7 @@ impl<'d> StepReader<'_, 'd, '_> {
     }
 }
 
-/// Command of `Test first:`, which has to fail without the work. A path alone is none.
+/// Command of `Test first:`, which has to fail without the work; `None` for a path alone.
 fn red_check(value: &str) -> Option<TaskCheck> {
     let code = split_inline_code(value).into_iter().find(|piece| {
         let program = piece.text.split_whitespace().next().unwrap_or_default();

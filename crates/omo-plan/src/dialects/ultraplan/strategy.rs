@@ -1,4 +1,4 @@
-//! `ExecutionStrategy`: sessions and waves as a plan names them.
+//! Execution strategy of an ultraplan as written: sessions with steps, and the waves they run in.
 
 use std::ops::Range;
 
@@ -7,6 +7,7 @@ use crate::pattern::Pattern;
 
 pub(super) const SESSION_WORDS: [&str; 3] = ["session", "sessions", "s"];
 
+/// Section such as `### Session 1: title`.
 #[derive(Debug)]
 pub(crate) struct SessionSection {
     pub number: u64,
@@ -21,11 +22,11 @@ pub(crate) struct SessionSection {
 #[derive(Debug)]
 pub(crate) struct NumberList {
     pub numbers: Vec<u64>,
-    /// Place of the numbers, or of their absence.
+    /// Bytes of the numbers, or of the place where they are missing.
     pub span: Range<usize>,
 }
 
-/// Of `### Execution Order`.
+/// Line of `### Execution Order`.
 #[derive(Debug)]
 pub(crate) struct WaveLine {
     pub wave: u64,
@@ -38,7 +39,7 @@ pub(crate) struct ExecutionStrategy {
     pub wave_lines: Vec<WaveLine>,
 }
 
-/// In a table, a list or a line.
+/// Mention of a session in a table, a list or a line.
 static NAMED_SESSION: Pattern = Pattern::new(r"\b(?i-u:sessions?|waves?)[ *_|]*[0-9]");
 
 pub(super) fn names_session(row: &str) -> bool {

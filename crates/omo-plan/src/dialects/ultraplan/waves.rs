@@ -1,4 +1,4 @@
-//! Waves of sessions: one after the other, all sessions of one at the same time.
+//! Assigns sessions to waves, which run one after the other; sessions of a wave run in parallel.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -127,7 +127,7 @@ fn report_dependencies(
     }
 }
 
-/// Sessions in a circle, or between two: the rest without all that wait for nothing, or for which nothing waits.
+/// Indices of sessions in a dependency cycle, or between two cycles.
 fn in_circle(sessions: &[SessionSection], places: &HashMap<u64, usize>) -> BTreeSet<usize> {
     let mut edges: Vec<(usize, usize)> = Vec::new();
     for (place, session) in sessions.iter().enumerate() {

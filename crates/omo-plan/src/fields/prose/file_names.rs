@@ -1,4 +1,4 @@
-//! Names of files.
+//! Tells names of files such as `src/a.rs` from other words, by extensions and known names.
 
 const EXTENSIONS: &str = "\
     adoc arb asm astro avif avsc axaml bash bat bats bicep blade bru c cairo cc cfg circom cjs clj cmake cmd conf config \

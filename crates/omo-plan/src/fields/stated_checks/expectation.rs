@@ -1,4 +1,4 @@
-//! `Expectation` of a command, as far as it binds.
+//! Parses an expected result of a command: `exit 1`, `all tests pass`, or quoted output.
 
 use omo_core::check::task_check::{ExpectedExit, ExpectedResult, has_pipe};
 
@@ -50,7 +50,7 @@ const SHOWING: [&str; 18] = [
     "returns",
     "reports",
 ];
-/// A quotation beside these may be unwanted output.
+/// Words beside which a quotation may be unwanted output.
 const DENYING: [&str; 12] = [
     "no", "not", "without", "never", "nothing", "zero", "absent", "missing", "removed", "instead",
     "or", "except",
@@ -148,7 +148,7 @@ fn parse_exit(words: &[&str]) -> Option<ExpectedExit> {
     })
 }
 
-/// `FAIL …`, `all tests pass`, `3 passed`.
+/// Outcome in words: `FAIL …`, `all tests pass`, `3 passed`.
 fn stated_end(words: &[&str]) -> StatedOutcome {
     if words.first().is_some_and(|word| FAILING.contains(word)) {
         return StatedOutcome::Failure;
@@ -167,7 +167,7 @@ fn stated_end(words: &[&str]) -> StatedOutcome {
     }
 }
 
-/// `no output` of a search program is status `1`.
+/// Status `1` for `no output` of a search program such as `grep`.
 fn finds_nothing(command: &str, words: &[&str], quote: &str) -> Option<ExpectedExit> {
     let mut parts = command.split_whitespace();
     let mut program = parts.next()?;

@@ -1,4 +1,4 @@
-//! Start and continuation of a session, and new tasks.
+//! Starts and resumes sessions of a task list, and adds tasks to them.
 
 use omo_core::timestamp::Timestamp;
 use serde_json::Value;
@@ -60,11 +60,11 @@ pub fn new_task_list(beginning: NewTaskList, now: Timestamp) -> TaskListFile {
     }
 }
 
-/// A cancelled session stands again where its tasks can be worked on.
+/// Resumed session; a cancelled one is reopened in a phase in which its tasks can be worked on.
 ///
 /// # Errors
 ///
-/// The session is complete.
+/// Session that is complete.
 pub fn resume_task_list(
     session: &TaskListFile,
     has_tasks: bool,
@@ -138,7 +138,7 @@ fn has_phrase(goal: &str, phrases: &[&str]) -> bool {
 
 #[derive(Clone, Debug, Default)]
 pub struct NewTask {
-    /// `None` for the next number.
+    /// Id; `None` for the next number.
     pub id: Option<String>,
     pub subject: String,
     pub description: Option<String>,
@@ -148,15 +148,15 @@ pub struct NewTask {
     /// `tdd` or `standard`.
     pub approach: String,
     pub test_file: Option<String>,
-    /// Part of the tests that is run.
+    /// Part of the tests to run.
     pub test_scope: Option<String>,
 }
 
-/// `ids` are those of the session's tasks, unreadable ones included.
+/// Content of a new task's file; `ids` are those of the session's tasks, unreadable ones included.
 ///
 /// # Errors
 ///
-/// The session is over, the id is taken, or a dependency is missing.
+/// Session that is over, id that is taken, or missing dependency.
 pub fn new_task(
     new: NewTask,
     session: &TaskListFile,

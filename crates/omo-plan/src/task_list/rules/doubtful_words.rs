@@ -1,4 +1,5 @@
-//! Doubtful words of evidence, for a reviewer. Honest sentences have them as well, so they refuse nothing.
+//! Finds words in evidence that a reviewer should doubt, such as `todo` or `should work`. Honest
+//! sentences have them, too, so nothing is refused.
 
 const DOUBTFUL_WORDS: [&str; 11] = [
     "should work",

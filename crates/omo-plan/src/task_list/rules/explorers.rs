@@ -1,4 +1,4 @@
-//! Expected explorers, and their results.
+//! Explorers of a task list: agents that look at the project first, and their findings.
 
 use serde_json::{Map, Value, json};
 
@@ -18,7 +18,7 @@ pub struct ExplorerFinding {
     pub patterns: Vec<String>,
 }
 
-/// Expected explorers explore anew.
+/// Context in which exploration begins anew, by the `expected` explorers.
 pub fn expect_explorers(context: Option<ContextFile>, expected: &[String]) -> ContextFile {
     let mut context = context.unwrap_or_else(|| {
         let mut context = empty_context("2.2");
@@ -34,7 +34,7 @@ pub fn expect_explorers(context: Option<ContextFile>, expected: &[String]) -> Co
     context
 }
 
-/// `None` for a repeated result. The last expected one completes the exploration.
+/// Context with a finding; `None` for a repeated one. The last expected one completes exploration.
 pub fn add_explorer_finding(
     context: Option<ContextFile>,
     found: ExplorerFinding,

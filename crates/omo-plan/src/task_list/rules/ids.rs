@@ -1,10 +1,10 @@
-//! Ids and order of tasks.
+//! Ids of a task list, whole numbers or `verify`, and the order of tasks.
 
 use crate::task_list::{TaskFile, VERIFY_TASK_ID};
 
 const MAX_DIGITS: usize = 9;
 
-/// A whole number from 1 without leading zeros, or `verify`; no path is built from anything else.
+/// Valid id: a whole number from 1, or `verify`; no path is built from anything else.
 pub fn parse_task_id(text: &str) -> Option<String> {
     if text == VERIFY_TASK_ID {
         return Some(text.to_owned());

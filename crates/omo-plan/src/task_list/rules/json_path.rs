@@ -1,8 +1,8 @@
-//! Value in a file by its path: `plan.design_doc`, `evidence[0]`.
+//! Looks up a JSON value by its path, such as `plan.design_doc` or `evidence[0]`.
 
 use serde_json::Value;
 
-/// `None` for a missing one, not for a `null`.
+/// Value at `path`; `None` for a missing one, not for a `null`.
 pub fn value_at_path<'a>(value: &'a Value, path: &str) -> Option<&'a Value> {
     path.split('.').try_fold(value, |value, part| {
         let (name, places) = part
@@ -19,7 +19,7 @@ pub fn value_at_path<'a>(value: &'a Value, path: &str) -> Option<&'a Value> {
     })
 }
 
-/// A text unchanged, anything else as JSON.
+/// Printed form of a value: a text as it is, anything else as JSON.
 pub fn format_value(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),

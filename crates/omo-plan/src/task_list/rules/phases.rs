@@ -1,4 +1,4 @@
-//! Phases of a session: transitions and requirements.
+//! Phases of a task list's session: allowed transitions and their conditions.
 
 use omo_core::timestamp::Timestamp;
 
@@ -21,14 +21,14 @@ pub struct TaskListChange {
     pub design_doc: Option<String>,
     /// One of [`EXPLORATION_STAGES`].
     pub exploration_stage: Option<String>,
-    /// From 1.
+    /// Number of the round, from 1.
     pub round: Option<u32>,
     pub verifier_passed: bool,
     pub documenter_completed: bool,
 }
 
 impl TaskListChange {
-    /// Made by a run of the session itself.
+    /// `true` for changes that only a run of the session makes.
     pub fn is_run_owned(&self) -> bool {
         self.phase.is_some()
             || self.round.is_some()
@@ -44,7 +44,7 @@ pub struct TaskListWork<'a> {
     pub logged_evidence: usize,
 }
 
-/// In either case and spelling.
+/// Phase by its name, in upper or lower case and either spelling.
 pub fn parse_phase(word: &str) -> Option<TaskListPhase> {
     let word = match word.to_ascii_uppercase().as_str() {
         "COMPLETED" => "COMPLETE".to_owned(),
@@ -58,7 +58,8 @@ pub fn parse_phase(word: &str) -> Option<TaskListPhase> {
 
 /// # Errors
 ///
-/// A phase that does not follow or lacks something, an iteration above the maximum, or a flag at the wrong time.
+/// Phase that does not follow or lacks something, round above the maximum, or flag at the wrong
+/// time.
 pub fn update_task_list(
     session: &TaskListFile,
     change: &TaskListChange,
@@ -125,7 +126,7 @@ pub fn update_task_list(
     Ok(after)
 }
 
-/// Besides `Cancelled` and `Failed`.
+/// Possible next phases besides `Cancelled` and `Failed`.
 fn next_phases(from: TaskListPhase) -> &'static [TaskListPhase] {
     use TaskListPhase::{
         Cancelled, Complete, Documentation, Execution, Failed, Planning, PlanningComplete, Unknown,

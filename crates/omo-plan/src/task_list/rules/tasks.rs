@@ -1,4 +1,4 @@
-//! Statuses of a task: transitions and requirements.
+//! Changes a task of a task list: allowed status transitions and their conditions.
 
 use omo_core::timestamp::Timestamp;
 use serde_json::Value;
@@ -27,12 +27,13 @@ pub struct TaskEdit {
     pub blocked_by: Option<Vec<String>>,
 }
 
-/// Of either generation.
+/// Status by its word, in old or new spelling.
 pub fn parse_status(word: &str) -> Option<TaskFileStatus> {
     serde_json::from_value(Value::from(word)).ok()
 }
 
-/// Changed task, and doubtful words of new evidence, or of all evidence once resolved. `tasks` are the session's.
+/// Changed task, and doubtful words of its new evidence, or of all once resolved. `tasks` are all
+/// tasks of the session.
 ///
 /// # Errors
 ///
@@ -141,7 +142,7 @@ fn require_planning(session: &TaskListFile, what: &str) -> Result<(), VerbRefusa
     ))
 }
 
-/// `tasks` are those of the session.
+/// Succeeds for a task that may be removed; `tasks` are all tasks of the session.
 ///
 /// # Errors
 ///
