@@ -133,7 +133,7 @@ fn is_file_name(name: &str) -> bool {
     })
 }
 
-/// `true` where both may name the same file, in time of at most both lengths multiplied.
+/// `true` where both may name the same file, at a cost of at most both lengths multiplied.
 fn parts_overlap(one: &Meant, other: &Meant) -> bool {
     let mut firsts = one.parts.first().into_iter().zip(other.parts.first());
     if firsts

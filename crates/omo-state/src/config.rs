@@ -85,10 +85,10 @@ pub enum CheckDetection {
 /// `tasks.unlisted_files`: files that a task changes and does not list, at its commit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum UnlistedFiles {
-    /// Left out; the task fails where its check needs them.
+    /// Leaves such files out; the task fails where its check needs them.
     #[default]
     Fail,
-    /// Committed where the session's Touch list allows them; others as in `Fail`.
+    /// Commits them where the session's Touch list allows that; others as in `Fail`.
     Include,
 }
 
@@ -125,7 +125,7 @@ impl UserConfig {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConfigProblem {
     pub file: PathBuf,
-    /// From 1; `None` for the whole file.
+    /// Line, from 1; `None` for a problem of the whole file.
     pub line: Option<usize>,
     pub message: String,
 }
@@ -141,7 +141,7 @@ impl fmt::Display for ConfigProblem {
     }
 }
 
-/// Without a file everything is at its default.
+/// Configuration in `file`; all defaults without a file.
 pub fn load(file: Option<&Path>) -> UserConfig {
     let Some(file) = file else {
         return UserConfig::default();
@@ -171,7 +171,7 @@ fn read(path: &Path) -> Result<Option<String>, String> {
         .map_err(|_| "is not UTF-8".to_owned())
 }
 
-/// `file` is only named in problems.
+/// Configuration in `text`; `file` is only named in problems.
 pub fn parse(text: &str, file: &Path) -> UserConfig {
     let mut reader = ConfigReader {
         text,
@@ -452,7 +452,7 @@ fn whole_number(value: &Spanned<DeValue>) -> Option<u32> {
         .and_then(|number| u32::from_str_radix(number.as_str(), number.radix()).ok())
 }
 
-/// The line, from 1, of a byte.
+/// Line, from 1, of the byte at `offset`.
 pub fn line_at(text: &str, offset: usize) -> usize {
     text.get(..offset).unwrap_or_default().matches('\n').count() + 1
 }

@@ -1,9 +1,8 @@
-//! Records of ended runs, one JSON file each: verdict, sealed entry, ends of outputs, decisions,
-//! and beside it the proved difference. Kept for a month.
+//! Records of ended runs, one JSON file each (verdict, sealed entry, ends of outputs, decisions),
+//! with the proved difference beside it. They are kept for a month.
 //!
-//! Pages show these texts under the verdict, so the record bears a seal over all of it and the
-//! digests of what lies beside it. It is written after the texts, whole or not at all: a process
-//! that is killed in between leaves less, and nothing that looks changed.
+//! Pages show these texts below the verdict, so a seal covers the record and the digests of the
+//! files beside it. It is written last: a kill before leaves less, but nothing that looks changed.
 //!
 //! `claude -p` prints nothing of a hook: scripts read these files, or `omo verify --last`.
 
@@ -25,7 +24,7 @@ use crate::seal::{SealKey, UNSEALED_RECORDS, hex_digest, of_project};
 pub const FOLDER: &str = "ended";
 const KEPT_MILLIS: i64 = 31 * 24 * 60 * 60 * 1_000;
 const MAX_RUNS: usize = 100;
-/// Of all logs of a run's checks.
+/// Maximum bytes of all logs of a run's checks.
 const MAX_LOG_BYTES: u64 = 128 * 1024;
 const MAX_DIFFERENCE_BYTES: usize = 256 * 1024;
 const MAX_DECISION_BYTES: usize = 256 * 1024;
@@ -35,6 +34,7 @@ const DIFFERENCE: &str = "diff";
 const FILES: &str = "files";
 const MAX_FILES_BYTES: u64 = 32 * 1024 * 1024;
 
+/// Record of a run, as it is stored.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct EndedRun {
@@ -69,7 +69,7 @@ pub enum KeptDifference {
     Text(String),
     NotKept,
     Changed,
-    /// Kept once, and missing now.
+    /// Difference that was kept once, and is missing now.
     Gone,
 }
 
@@ -107,7 +107,7 @@ impl EndedRun {
         .unwrap_or_default()
     }
 
-    /// From what the entry's seal covers.
+    /// Name of the record's file, by the sealed parts of its entry.
     fn file_name(&self, extension: &str) -> Option<String> {
         Some(file_name(
             &self.session,
@@ -117,11 +117,11 @@ impl EndedRun {
     }
 }
 
-/// Keeps a run that has just ended, and removes old and surplus ones.
+/// Writes the record of a run that has just ended, and removes old and surplus ones.
 ///
 /// # Errors
 ///
-/// Where it cannot be written; the run has ended all the same.
+/// A record that cannot be written; the run has ended all the same.
 pub(crate) fn keep(
     folder: &GuardedFolder,
     id: &SessionId,
@@ -240,7 +240,7 @@ fn keep_beside(ended: &GuardedFolder, name: &str, bytes: &[u8]) -> Result<String
     Ok(hex_digest(bytes))
 }
 
-/// Contents of the verified files; `None` where they were not kept, or changed since.
+/// Contents of the verified files; `None` where they were not kept, or have changed.
 pub fn read_files(
     folder: &GuardedFolder,
     run: &EndedRun,
@@ -258,7 +258,7 @@ pub fn read_files(
     (run.files.as_deref() == Some(&*hex_digest(&bytes))).then_some(bytes)
 }
 
-/// The difference of an ended run; unsealed records are read as they are.
+/// Difference of an ended run; that of an unsealed record is returned unchecked.
 pub fn read_difference(folder: &GuardedFolder, run: &EndedRun, seal: RecordSeal) -> KeptDifference {
     match (seal, &run.difference) {
         (RecordSeal::Changed, _) => KeptDifference::Changed,
@@ -291,7 +291,7 @@ fn text_of(bytes: &[u8]) -> KeptDifference {
     KeptDifference::Text(String::from_utf8_lossy(bytes).into_owned())
 }
 
-/// Names sort as the runs ended.
+/// File name by which records sort in the order of their ends.
 fn file_name(session: &str, ended_at: Timestamp, extension: &str) -> String {
     format!("{}-{session}.{extension}", ended_at.to_file_name())
 }
@@ -336,12 +336,12 @@ fn run_files(ended: &GuardedFolder) -> Result<Vec<String>, FolderError> {
     Ok(names)
 }
 
-/// The ended runs of a project, the last one first. Unreadable files are skipped, and so are those
-/// under another name than omo gave them.
+/// Ended runs of a project, newest first. Unreadable files are skipped, and so are those under
+/// another name than omo gave them.
 ///
 /// # Errors
 ///
-/// Where the folder cannot be listed.
+/// A folder that cannot be listed.
 pub fn read_all(folder: &GuardedFolder) -> Result<impl Iterator<Item = EndedRun>, FolderError> {
     let ended = folder.open_folder(FOLDER)?;
     let names = ended
@@ -363,7 +363,7 @@ pub fn read(folder: &GuardedFolder, id: &SessionId, ended_at: Timestamp) -> Opti
     )
 }
 
-/// `None` for a record of another project, or without a seal on its entry.
+/// Record of this project with a seal on its entry; `None` for any other.
 fn read_record(folder: &GuardedFolder, ended: &GuardedFolder, name: &str) -> Option<EndedRun> {
     let run: EndedRun = serde_json::from_slice(&ended.read(name, MAX_FILE_BYTES).ok()??).ok()?;
     let entry = of_project(folder.project(), run.entry.clone());

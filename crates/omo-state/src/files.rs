@@ -1,4 +1,4 @@
-//! Files: opened through no link, read within bounds, written whole.
+//! File access that follows no symbolic links, limits reads, and replaces files whole.
 
 pub mod folder;
 pub mod folder_swap;

@@ -1,4 +1,4 @@
-//! A work tree, as far as it can be read without git.
+//! Finds a git work tree, its repository and its `HEAD` by reading `.git`, without running git.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
@@ -12,25 +12,26 @@ use crate::files::regular_file;
 use crate::platform;
 
 const MAX_LINE: u64 = 8 * 1024;
-/// Of `packed-refs`.
+/// Maximum bytes of `packed-refs`.
 const MAX_PACKED: u64 = 64 * 1024 * 1024;
 const MAX_LINKED: usize = 1_000;
 
+/// Folders of a work tree.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GitWorktree {
     pub top: PathBuf,
-    /// With the index of this work tree.
+    /// git's folder with the index of this work tree.
     pub git: PathBuf,
-    /// With the objects, which several work trees may share.
+    /// git's folder with the objects, which several work trees may share.
     pub common: PathBuf,
 }
 
-/// A work tree among those of its repository, wherever it lies.
+/// Identity of a work tree among those of its repository, also after a move.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum WorktreeIdentity {
     Main,
-    /// By what tells git's folder of it from a later one of the same name.
+    /// Inode and time of creation of git's folder, unlike those of a later one of the same name.
     Linked(String),
 }
 
@@ -69,12 +70,12 @@ impl GitWorktree {
         })
     }
 
-    /// `true` for the same common folder, without links.
+    /// `true` for the same common folder, with links resolved.
     pub fn is_of_same_repository(&self, other: &Self) -> bool {
         real_path(&self.common) == real_path(&other.common)
     }
 
-    /// The tops of the repository's existing work trees, this one first.
+    /// Tops of the repository's existing work trees, this one first.
     pub fn all_tops(&self) -> Vec<PathBuf> {
         let folders = fs::read_dir(self.common.join("worktrees"))
             .into_iter()
@@ -113,13 +114,13 @@ fn real_path(path: &Path) -> PathBuf {
     fs::canonicalize(path).unwrap_or_else(|_| path.to_owned())
 }
 
-/// `gitdir: path`, which a worktree and a submodule have instead of a folder.
+/// Folder in a line `gitdir: path`, which `.git` of a worktree or a submodule holds.
 fn linked(top: &Path, line: &str) -> Option<PathBuf> {
     Some(top.join(line.strip_prefix("gitdir:")?.trim()))
 }
 
 impl GitWorktree {
-    /// The commit that is checked out, if known.
+    /// Checked-out commit, if known.
     pub fn head(&self) -> Option<String> {
         let head = read_line(&self.git.join("HEAD"))?;
         let Some(name) = head.strip_prefix("ref: ") else {
@@ -152,7 +153,7 @@ impl GitWorktree {
     }
 }
 
-/// Differs for a later repository at the same path, or a clone: inode and time of creation.
+/// Inode and time of creation: another one for a later repository at the same path, or a clone.
 pub(crate) fn repository_identity(folder: &Path) -> String {
     folder_identity(
         &GitWorktree::find(folder).map_or_else(|| folder.to_owned(), |tree| tree.common),

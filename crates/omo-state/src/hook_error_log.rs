@@ -1,4 +1,4 @@
-//! `hooks.log`: a line for each error that a hook kept from its user.
+//! Log of errors in hooks, which are not shown to the user: `hooks.log`, a line for each.
 
 use std::fmt::Display;
 use std::path::Path;
@@ -9,11 +9,11 @@ use omo_core::timestamp::Timestamp;
 use crate::files::folder::GuardedFolder;
 
 pub const FILE: &str = "hooks.log";
-/// The log is rotated at this size; one old log is kept.
+/// Size in bytes at which the log is rotated; one old log is kept.
 pub const ROTATE_AT: u64 = 128 * 1024;
 
-/// Appends a line beside the state. No folder is made: a project without omo stays without its
-/// files. Errors of the log are dropped.
+/// Appends a line to the log in the state folder. Without such a folder, or after a failure,
+/// nothing is logged.
 pub fn append(root: &Path, now: Timestamp, event: &str, error: &dyn Display) {
     if let Ok(Some(folder)) = GuardedFolder::open_state(root) {
         // `omo doctor` looks for the version in the hook binaries, in one piece.

@@ -1,4 +1,4 @@
-//! A JSON object whose values stay byte for byte.
+//! JSON object with unparsed values, which are written back byte for byte.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -9,19 +9,19 @@ use serde_json::value::RawValue;
 /// Maximum members; a state of 4 MiB by omo has fewer.
 pub(crate) const MAX_MEMBERS: usize = 5_000;
 
-/// Members in their order, each value as it was written.
+/// Members in order, each value as it was written.
 #[derive(Debug, Default)]
 pub struct JsonObject<'a> {
     members: Vec<(Cow<'a, str>, Cow<'a, str>)>,
 }
 
 impl<'a> JsonObject<'a> {
-    /// Values are checked to be JSON, and not parsed.
+    /// Object in `text`; values are checked to be JSON, and not parsed.
     pub fn parse(text: &'a str) -> serde_json::Result<Self> {
         serde_json::from_str(text)
     }
 
-    /// Of a name that stands twice, the last value counts.
+    /// Value of a member; of a repeated name the last one counts.
     pub fn get(&self, name: &str) -> Option<&str> {
         self.members
             .iter()
@@ -38,7 +38,7 @@ impl<'a> JsonObject<'a> {
         }
     }
 
-    /// An error beyond [`MAX_MEMBERS`].
+    /// Adds a member, or fails beyond [`MAX_MEMBERS`].
     pub(crate) fn push<E: Error>(
         &mut self,
         name: Cow<'a, str>,
@@ -116,7 +116,7 @@ impl<'a> JsonObject<'a> {
     }
 }
 
-/// `None` where either is no object.
+/// Two objects merged; `None` where either is no object.
 fn merge(old: &str, new: &str) -> Option<String> {
     if !old.starts_with('{') || !new.starts_with('{') {
         return None;
@@ -157,7 +157,7 @@ impl<'de: 'a, 'a> Deserialize<'de> for JsonObject<'a> {
     }
 }
 
-/// A member's name, borrowed where it holds no escape.
+/// Name of a member, borrowed where it holds no escape.
 pub(crate) struct MemberKey<'a>(pub(crate) Cow<'a, str>);
 
 impl<'de: 'a, 'a> Deserialize<'de> for MemberKey<'a> {

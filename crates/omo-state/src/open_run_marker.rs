@@ -1,5 +1,5 @@
-//! The marker of an open plan run in a project: a small file that the start of a session looks for.
-//! It decides nothing: with one of a repository, the ledgers are asked.
+//! Marker file in a project with an open plan run, so that the start of a session finds out fast.
+//! Only a hint: where it is set, the ledgers are asked.
 
 use std::path::Path;
 
@@ -8,9 +8,9 @@ use crate::files::folder::{FolderError, GuardedFolder};
 pub const FILE: &str = "open-plan-run";
 const MAX_BYTES: u64 = 1_024;
 
-/// # Errors
+/// `true` for a project with the marker.
 ///
-/// Where the folder of the state cannot be read.
+/// The error is a state folder that cannot be read.
 pub fn is_set(root: &Path) -> Result<bool, FolderError> {
     let Some(folder) = GuardedFolder::open_state(root)? else {
         return Ok(false);

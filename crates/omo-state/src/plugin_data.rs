@@ -1,5 +1,5 @@
-//! The folder that the client keeps for the plugin over its updates: named to hooks alone, so the
-//! hook of prompts notes it in the user's state for `omo`.
+//! Remembers the plugin's data folder, which the client names only to hooks: the hook of prompts
+//! notes it in the user's state, where `omo` finds it.
 
 use std::path::{Path, PathBuf};
 
@@ -9,11 +9,11 @@ use crate::files::folder::{FolderError, GuardedFolder};
 const FILE: &str = "plugin-data";
 const MAX_BYTES: u64 = 4096;
 
-/// Notes a new folder; a path that is no text is not kept.
+/// Notes the folder if it is new; a path that is no text is left out.
 ///
 /// # Errors
 ///
-/// Where the user's state cannot be read or written.
+/// State of the user that cannot be read or written.
 pub fn remember_plugin_data(state_home: Option<&Path>) -> Result<(), FolderError> {
     let [data, _] = env::plugin_folders();
     let (Some(state_home), Some(data)) = (state_home, data.as_deref().and_then(Path::to_str))

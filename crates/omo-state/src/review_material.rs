@@ -1,10 +1,10 @@
-//! A run's material for its reviewer: a file in the state folder, and a folder for large files.
+//! Names of a run's material for its reviewer: a text, and a folder for large files.
 
 use omo_core::session::id::SessionId;
 
 use crate::files::folder::GuardedFolder;
 
-/// Such as `review-ID.md`.
+/// File name such as `review-ID.md`.
 pub fn file_name(id: &SessionId) -> String {
     format!("review-{}.md", id.as_str())
 }

@@ -1,8 +1,8 @@
-//! The environment of a run's checks: that of its start, kept beside the key, readable by its user
-//! alone.
+//! Environment variables at a run's start, saved for its checks in a file that only the user can
+//! read.
 //!
-//! The client hands its hooks a project's settings, which a model may write. The sealed entry names
-//! the kept environment by its digest.
+//! Variables of later hooks may come from the project's settings, which a model can write. The
+//! sealed entry of the session names the saved environment by its digest.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -18,12 +18,11 @@ const LONGEST_SECONDS: i64 = 7 * 24 * 60 * 60;
 
 pub(crate) type EnvVariables = Vec<(OsString, OsString)>;
 
-/// Keeps the environment of a new run, and gives its digest; [`read`] finds none that could not be
-/// kept.
+/// Saves the environment of a new run, and returns the digest for [`read`].
 ///
 /// # Errors
 ///
-/// A state folder of the user that cannot be written.
+/// State folder of the user that cannot be written.
 pub fn keep(
     state_home: &Path,
     id: &SessionId,
@@ -34,7 +33,7 @@ pub fn keep(
     sealed_json::keep(&folder, &name(id), variables)
 }
 
-/// The environment with this digest, if it is still there.
+/// Environment with this digest, if it is still there.
 pub fn read(state_home: &Path, id: &SessionId, digest: &str) -> Option<EnvVariables> {
     let folder = GuardedFolder::open_user_part(state_home, &PARTS).ok()??;
     sealed_json::read_kept(&folder, &name(id), digest, MAX_BYTES)

@@ -1,9 +1,8 @@
-//! The seal on what a run is judged by: a keyed digest, with a key that only the user can read.
+//! Seal on the facts that decide about a run: a keyed digest, whose key only the user can read.
 //!
-//! The state lies in the project, where a model may write. What decides is sealed: what something
-//! else wrote is neither run nor believed, and a revision beside the key exposes an older entry. A
-//! process that reads the user's files can read the key and forge a seal: this notices tampering,
-//! it cannot prevent it.
+//! The state is in the project, where a model may write. Entries of others are neither run nor
+//! believed, and a revision beside the key exposes an older entry. A process that reads the user's
+//! files can forge a seal: this notices tampering, and cannot prevent it.
 
 pub mod entry_revision;
 
@@ -23,9 +22,9 @@ const FILE: &str = "key";
 const KEY_BYTES: usize = 32;
 const HEX_CHARS: u64 = KEY_BYTES as u64 * 2;
 
-/// [`UNSEALED_RECORDS`] is believed as well.
+/// Present version of seals; [`UNSEALED_RECORDS`] is accepted as well.
 const VERSION: u32 = 3;
-/// The version of an omo that did not seal records ([`crate::ended_runs`]).
+/// Version of an omo that did not seal records ([`crate::ended_runs`]).
 pub(crate) const UNSEALED_RECORDS: u32 = 2;
 
 #[derive(Debug, thiserror::Error)]
@@ -43,6 +42,7 @@ pub enum KeyError {
     NoHome,
 }
 
+/// Secret key of the user for seals.
 #[derive(Clone)]
 pub struct SealKey([u8; KEY_BYTES]);
 
@@ -53,7 +53,7 @@ impl std::fmt::Debug for SealKey {
 }
 
 impl SealKey {
-    /// Makes the key where there is none.
+    /// Reads the key, and makes it where there is none.
     pub fn load(state_home: Option<&Path>) -> Result<Self, KeyError> {
         if let Some(key) = Self::find(state_home)? {
             return Ok(key);
@@ -63,7 +63,7 @@ impl SealKey {
         )?)
     }
 
-    /// [`SealKey::load`], without making a key.
+    /// Reads the key, as [`SealKey::load`] does, and makes none.
     pub fn find(state_home: Option<&Path>) -> Result<Option<Self>, KeyError> {
         match GuardedFolder::open_user(state_home.ok_or(KeyError::NoHome)?)? {
             Some(folder) => read_key(&folder),
@@ -82,12 +82,12 @@ impl SealKey {
         Ok(Self(bytes))
     }
 
-    /// For [`SealKey::parse`].
+    /// Text of the key for [`SealKey::parse`].
     pub fn to_text(&self) -> String {
         blake3::Hash::from_bytes(self.0).to_hex().to_string()
     }
 
-    /// Of [`SealKey::to_text`].
+    /// Key from the text of [`SealKey::to_text`].
     pub fn parse(text: &str) -> Option<Self> {
         blake3::Hash::from_hex(text)
             .ok()
@@ -98,7 +98,7 @@ impl SealKey {
         blake3::keyed_hash(&self.0, bytes).to_hex().to_string()
     }
 
-    /// Compared in constant time.
+    /// `true` for the seal of `bytes`, compared in constant time.
     pub fn is_mac(&self, bytes: &[u8], seal: &str) -> bool {
         blake3::Hash::from_hex(seal).is_ok_and(|seal| seal == blake3::keyed_hash(&self.0, bytes))
     }
@@ -151,7 +151,7 @@ fn make_key(folder: &GuardedFolder) -> Result<SealKey, KeyError> {
     Ok(key)
 }
 
-/// All that decides about a run and its verdict. A plan run has its own seal.
+/// Part of an entry that decides about a run and its verdict. A plan run has its own seal.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Sealed(Session);
 
@@ -178,7 +178,7 @@ pub fn needs_seal(session: &Session) -> bool {
     session.seal.is_some() || Sealed::of(session) != Sealed::of(&Session::default())
 }
 
-/// Read before an entry without the lock: a write in between makes the entry look older.
+/// Revision read before an entry without the lock: a write in between makes the entry look older.
 #[derive(Debug)]
 pub(crate) struct Witness {
     key: Option<SealKey>,
@@ -219,7 +219,7 @@ impl Witness {
     }
 }
 
-/// A missing or foreign folder may be named by the project's settings: that is no error.
+/// Retries after a passing error; a missing or foreign folder, as settings may name, is no error.
 fn retry_passing_error<T>(read: impl Fn() -> Result<T, KeyError>) -> Result<Option<T>, KeyError> {
     use std::io::ErrorKind::{IsADirectory, NotADirectory, NotFound, PermissionDenied};
     let result = read();
@@ -243,11 +243,11 @@ fn error_kind(error: &KeyError) -> Option<std::io::ErrorKind> {
     }
 }
 
-/// The author of an entry that was read under the lock.
+/// Author of an entry that was read under the lock.
 ///
 /// # Errors
 ///
-/// Where the system fails for the moment.
+/// Failure of the system that may pass.
 pub fn provenance(
     state_home: Option<&Path>,
     id: &SessionId,
@@ -259,11 +259,11 @@ pub fn provenance(
     Ok(Witness::read(state_home, id)?.provenance(id, session))
 }
 
-/// Forgets a foreign entry: nothing of it may run or continue.
+/// Clears an entry that omo did not write: nothing of it may run or continue.
 ///
 /// # Errors
 ///
-/// Where the system fails for the moment; the entry stays as it is.
+/// Failure of the system that may pass; the entry stays as it is.
 pub fn forget_foreign(
     state_home: Option<&Path>,
     id: &SessionId,
@@ -276,7 +276,7 @@ pub fn forget_foreign(
     Ok(())
 }
 
-/// [`forget_foreign`] for an entry that ends anyway: unknown facts count against it.
+/// Clears an entry that ends anyway, as [`forget_foreign`] does; unknown facts count against it.
 pub fn forget_unproved(
     state_home: Option<&Path>,
     id: &SessionId,
@@ -290,11 +290,11 @@ pub fn forget_unproved(
     }
 }
 
-/// The seal and [`Revision`] of a change, which is on the disk once the revision is written.
+/// Seal and [`Revision`] of a change, which is final once the revision is written.
 pub(crate) struct Renewal(Revision, u64);
 
 impl Renewal {
-    /// Seals an entry anew; without a key or a place for the revision it has no seal.
+    /// Seals an entry anew; it has no seal without a key, or a place for the revision.
     ///
     /// # Errors
     ///
@@ -318,7 +318,7 @@ impl Renewal {
         Ok(Some(Self(revision, session.revision)))
     }
 
-    /// Written after the entry: a process that is killed in between leaves a newer entry.
+    /// Writes the revision, after the entry: a kill in between leaves a newer entry.
     pub(crate) fn write(self) {
         self.0.write(self.1);
     }
@@ -328,7 +328,7 @@ pub fn hex_digest(bytes: &[u8]) -> String {
     blake3::hash(bytes).to_hex().to_string()
 }
 
-/// [`hex_digest`] of a stream; `None` where it is unreadable, or longer than `limit`.
+/// Digest of a stream; `None` for one that is unreadable, or longer than `limit`.
 pub fn hex_digest_of_reader(mut content: impl std::io::Read, limit: u64) -> Option<String> {
     let (mut hasher, mut length, mut buffer) = (blake3::Hasher::new(), 0_u64, vec![0; 64 * 1024]);
     loop {
@@ -344,7 +344,7 @@ pub fn hex_digest_of_reader(mut content: impl std::io::Read, limit: u64) -> Opti
     }
 }
 
-/// The entry without its seal, if that is for another project.
+/// Entry without its seal, if that is for another project.
 pub(crate) fn of_project(root: &Path, session: Session) -> Session {
     let is_own = session
         .project

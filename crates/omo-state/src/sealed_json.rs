@@ -1,4 +1,4 @@
-//! Values in files that others may write: sealed, or known by their digest.
+//! JSON values in files that others may write, protected by a seal or known by their digest.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -6,14 +6,14 @@ use serde::de::DeserializeOwned;
 use crate::files::folder::{FolderError, GuardedFolder};
 use crate::seal::{SealKey, hex_digest};
 
-/// The seal of a value, and on the next line the value as JSON.
+/// Text with the seal of a value in the first line, and the value as JSON in the second.
 ///
-/// Text under another subject or key is not read; without a subject the value must tell what it is
-/// about.
+/// [`read`] refuses the text for another subject or key; without a subject the value must tell what
+/// it is about.
 ///
 /// # Errors
 ///
-/// Where the value cannot be written as JSON.
+/// Value that cannot be written as JSON.
 pub fn write(key: &SealKey, subject: &str, value: &impl Serialize) -> serde_json::Result<Vec<u8>> {
     let json = serde_json::to_vec(value)?;
     let mut text = key.mac(&sealed_bytes(subject, &json)).into_bytes();
@@ -22,7 +22,7 @@ pub fn write(key: &SealKey, subject: &str, value: &impl Serialize) -> serde_json
     Ok(text)
 }
 
-/// The value of a text by [`write`] for this subject.
+/// Value in a text of [`write`] for this subject; `None` for any other text.
 pub fn read<T: DeserializeOwned>(key: &SealKey, subject: &str, text: &[u8]) -> Option<T> {
     let (seal, json) = text.split_at_checked(memchr::memchr(b'\n', text)?)?;
     let json = json.strip_prefix(b"\n")?;
@@ -41,7 +41,7 @@ fn sealed_bytes(subject: &str, json: &[u8]) -> Vec<u8> {
     }
 }
 
-/// Writes a value into a file, and gives its digest.
+/// Writes a value into a file, and returns its digest.
 ///
 /// # Errors
 ///
@@ -56,7 +56,7 @@ pub fn keep(
     Ok(hex_digest(&bytes))
 }
 
-/// The value in a file of at most `max_bytes` with this digest.
+/// Value with this digest in a file of at most `max_bytes`.
 pub fn read_kept<T: DeserializeOwned>(
     folder: &GuardedFolder,
     name: &str,

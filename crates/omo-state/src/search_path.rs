@@ -1,4 +1,4 @@
-//! The folders of programs, and where they really are.
+//! Program search path (`PATH`): finds programs, and leaves out folders that lead into projects.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -9,7 +9,8 @@ use crate::platform::PROGRAM_ENDINGS;
 
 const MAX_LINKS: usize = 40;
 
-/// Absolute folders, in order; a relative one, or `/proc/self/cwd`, differs for each process.
+/// Absolute folders, in order; relative ones and `/proc/self/cwd`, which depend on the process, are
+/// left out.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SearchPath(Vec<SearchFolder>);
 
@@ -35,7 +36,7 @@ impl SearchPath {
         Self::from_variables(&env::variables())
     }
 
-    /// Without folders that lead into a project by another name. Its own, as of a virtual
+    /// Without folders that lead into `project` by another name; its plain ones, as of a virtual
     /// environment, stay.
     #[must_use]
     pub fn without_disguised_folders(mut self, project: &Path) -> Self {
@@ -64,7 +65,7 @@ impl SearchPath {
         self.0.iter().map(|place| &*place.named)
     }
 
-    /// `None` without folders, since an empty `PATH` means the folder of the process.
+    /// Text for `PATH`; `None` without folders, since an empty `PATH` means the current folder.
     pub fn joined(&self) -> Option<OsString> {
         std::env::join_paths(self.folders())
             .ok()
@@ -81,7 +82,7 @@ impl SearchPath {
         })
     }
 
-    /// The file of a program in the first folder that has it.
+    /// Path of a program in the first folder that has it.
     pub fn find(&self, program: &str) -> Option<PathBuf> {
         self.find_all(program).next()
     }
@@ -92,7 +93,7 @@ impl SearchPath {
 pub struct ProjectFolders(Vec<SearchFolder>);
 
 impl ProjectFolders {
-    /// `true` for a path in one of them, without links.
+    /// `true` for a path in one of the projects, with links resolved.
     pub fn contain(&self, path: &Path) -> bool {
         self.hold(path, &resolve_links(path))
     }
@@ -129,12 +130,12 @@ impl FromIterator<PathBuf> for SearchPath {
     }
 }
 
-/// Targets of links, each read once: the folders of a `PATH` share most of their parents.
+/// Cache of link targets: folders of a `PATH` share most of their parents.
 #[derive(Default)]
 struct LinkCache(BTreeMap<PathBuf, Option<PathBuf>>);
 
 impl LinkCache {
-    /// `None` for a path through `/proc` or `/dev/fd`, which differ for each process.
+    /// Real path; `None` through `/proc` or `/dev/fd`, which differ for each process.
     fn resolve(&mut self, path: &Path) -> Option<PathBuf> {
         let (mut remaining, mut at, mut count) = (reversed_parts(path), PathBuf::new(), 0);
         while let Some(part) = remaining.pop() {
@@ -174,12 +175,12 @@ fn reversed_parts(path: &Path) -> Vec<OsString> {
         .collect()
 }
 
-/// `path` below `folder`, without links.
+/// `true` where `path` is below `folder`, with links resolved.
 pub fn leads_into(path: &Path, folder: &Path) -> bool {
     path.starts_with(folder) || resolve_links(path).starts_with(resolve_links(folder))
 }
 
-/// A path without links; a missing one stays as it is.
+/// Path with links resolved; a missing one stays as it is.
 pub fn resolve_links(path: &Path) -> PathBuf {
     path.canonicalize().unwrap_or_else(|_| path.to_owned())
 }

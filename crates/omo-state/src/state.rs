@@ -1,7 +1,7 @@
-//! Reading and changing a session's entry: lock, read, decide, write another file, exchange the
-//! names.
+//! Reads and changes the entry of a session in the state file: lock, read, decide, write a new
+//! file, rename.
 //!
-//! Without a change nothing is written, and what could not be written did not happen.
+//! Without a change nothing is written. After a failed write the old state remains.
 
 pub mod document;
 pub mod sealed_plan_run;
@@ -36,7 +36,7 @@ pub enum StateError {
         file: PathBuf,
         source: DocumentError,
     },
-    /// More than [`MAX_BYTES`].
+    /// State of more than [`MAX_BYTES`].
     #[error("the state would grow past {MAX_BYTES} bytes")]
     TooLarge,
     #[error(transparent)]
@@ -49,16 +49,16 @@ pub enum StateError {
 pub enum CorruptPolicy {
     /// An error: the user asked for no change.
     Refuse,
-    /// A fresh state; the old file is moved aside.
+    /// Starts a fresh state, and moves the old file aside.
     MoveAside,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EntryChange {
     Write,
-    /// A write of an entry that was found to be omo's own under the same lock.
+    /// Writes an entry that was found to be omo's own under the same lock.
     WriteOwn,
-    /// A write of a fresh entry: nothing of the old one is believed.
+    /// Writes a fresh entry, without anything from the old one.
     Begin,
     Keep,
 }
@@ -71,7 +71,7 @@ pub struct StateUpdateOptions<'a> {
     pub state_home: Option<&'a Path>,
 }
 
-/// Reads an entry without the lock: a rename replaces the file whole.
+/// Reads an entry without the lock: the file is only ever replaced whole.
 pub fn peek(root: &Path, id: &SessionId) -> Result<Option<Session>, StateError> {
     let Some((folder, bytes)) = read(root)? else {
         return Ok(None);
@@ -85,13 +85,13 @@ pub fn peek(root: &Path, id: &SessionId) -> Result<Option<Session>, StateError> 
     Ok(session.map(|session| seal::of_project(folder.project(), session)))
 }
 
-/// The entry of a possible run ([`StateDocument::peek_if_active`]); most hooks end here.
+/// Reads the entry of a possible run ([`StateDocument::peek_if_active`]); most hooks end here.
 pub fn peek_if_active(root: &Path, id: &SessionId) -> Result<Option<Session>, StateError> {
     let session = read(root)?.and_then(|(_, bytes)| StateDocument::peek_if_active(&bytes, id));
     Ok(session.map(|session| seal::of_project(root, session)))
 }
 
-/// [`peek_if_active`] for a sealed entry, or one with a plan run whose end its user was not told.
+/// Entry with a seal, or with a plan run whose end its user was not told, as by [`peek_if_active`].
 pub fn peek_for_stop(root: &Path, id: &SessionId) -> Result<Option<Session>, StateError> {
     let session = read(root)?.and_then(|(_, bytes)| {
         StateDocument::peek_if(&bytes, id, |session| {
@@ -101,11 +101,11 @@ pub fn peek_for_stop(root: &Path, id: &SessionId) -> Result<Option<Session>, Sta
     Ok(session.map(|session| seal::of_project(root, session)))
 }
 
-/// The author of an entry that was read without the lock.
+/// Author of an entry that was read without the lock.
 ///
 /// # Errors
 ///
-/// Where the system fails for the moment.
+/// Failure of the system that may pass.
 pub fn provenance(
     root: &Path,
     id: &SessionId,
@@ -168,8 +168,8 @@ fn document_error(folder: &GuardedFolder, source: DocumentError) -> StateError {
     }
 }
 
-/// `change` gets the entry, or a new one, and tells whether to write it. The lock comes back, so
-/// that a result can be printed before another change.
+/// Changes an entry: `change` gets it, or a new one, and returns whether to write it. The lock is
+/// returned, so that a result can be printed before another change.
 pub fn update<T>(
     folder: &GuardedFolder,
     id: &SessionId,
@@ -185,7 +185,7 @@ pub fn update<T>(
     })
 }
 
-/// [`update`] of several sessions: all or nothing is written.
+/// Changes entries of several sessions; all or nothing is written.
 pub fn update_all<T>(
     folder: &GuardedFolder,
     ids: &[SessionId],
@@ -298,11 +298,11 @@ fn change_entry<T>(
 struct WrittenEntry {
     renewal: Option<Renewal>,
     ended: Option<Box<Session>>,
-    /// The task ends: no other run continues it.
+    /// `true` for a task that ends: no other run continues it.
     is_done: bool,
 }
 
-/// Foreign writes get no seal. Without a key there is no seal, and so no verdict.
+/// Seals a changed entry. Foreign writes get no seal; without a key there is none, and no verdict.
 fn renew_seal(
     folder: &GuardedFolder,
     id: &SessionId,

@@ -1,7 +1,7 @@
-//! The tail of a session's transcript, and the few facts that omo takes from it.
+//! Reads the few facts that omo needs from the end of a session's transcript, a file of JSON lines.
 //!
-//! The client appends JSON lines, some after the hook has started. A missing, half-written,
-//! replaced or hostile file only tells less. Texts of people and models are never searched: only
+//! The client appends lines, some after the hook has started. A missing, half-written, replaced or
+//! hostile file only tells less. Texts of people and models are never searched, only the structure.
 //! the structure of lines counts.
 
 use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
@@ -34,21 +34,21 @@ pub use scheduled_prompts::is_scheduled_prompt;
 pub use tokens::count_tokens;
 
 pub const TAIL_BYTES: u64 = 1024 * 1024;
-/// Of a transcript that is read line by line.
+/// Maximum bytes of a transcript that is read line by line.
 const MAX_BYTES: u64 = 512 * 1024 * 1024;
 const MAX_LINE_BYTES: u64 = 8 * 1024 * 1024;
-/// The client's copies of its requests, which are most of a transcript.
+/// Start of the client's copies of its requests, which are most of a transcript.
 const COPY: &[u8] = b"{\"type\":\"api-request";
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ConversationState {
     pub holds_contract: bool,
-    /// A context overflow, since the last compaction.
+    /// `true` after a context overflow, since the last compaction.
     pub context_pressure: bool,
 }
 
-/// Nothing is known without a transcript. The client writes a little behind: lines of before
-/// `last_block` may follow it.
+/// Facts since `mark`; none without a transcript. The client writes a little late: lines from
+/// before `last_block` may follow it.
 pub fn read_tail(
     path: &Path,
     mark: TranscriptMark,
@@ -59,7 +59,7 @@ pub fn read_tail(
     })
 }
 
-/// [`read_tail`] from where the session has read it to, and the time of its turn.
+/// Facts since the last read of the session, as by [`read_tail`], and the time of its turn.
 pub fn read_turn(path: &Path, session: &Session, now: Timestamp) -> (TranscriptTail, TurnTime) {
     let (mark, last_block) = (session.transcript, session.ulw.last_stop_at);
     let Some(chunk) = Chunk::read(path, mark.offset) else {
@@ -75,14 +75,14 @@ pub fn read_turn(path: &Path, session: &Session, now: Timestamp) -> (TranscriptT
     (tail, time.unwrap_or_default())
 }
 
-/// From the last [`TAIL_BYTES`].
+/// State of the conversation, from the last [`TAIL_BYTES`].
 pub fn read_conversation(path: &Path) -> ConversationState {
     Chunk::read(path, 0)
         .map(|chunk| chunk.conversation())
         .unwrap_or_default()
 }
 
-/// Any line of the model since the mark; `None` without a transcript.
+/// `true` for any line of the model since the mark; `None` without a transcript.
 pub fn model_has_spoken(path: &Path, mark: TranscriptMark) -> Option<bool> {
     let chunk = Chunk::read(path, mark.offset)?;
     Some(
@@ -92,7 +92,7 @@ pub fn model_has_spoken(path: &Path, mark: TranscriptMark) -> Option<bool> {
     )
 }
 
-/// The main agent's last text since the mark and the last prompt, for clients that do not send it.
+/// Last text of the main agent since the mark and the last prompt, for clients that do not send it.
 pub fn last_assistant_text(path: &Path, mark: TranscriptMark) -> Option<String> {
     let chunk = Chunk::read(path, mark.offset)?;
     chunk
@@ -108,7 +108,7 @@ pub fn last_assistant_text(path: &Path, mark: TranscriptMark) -> Option<String> 
         .last()
 }
 
-/// `true` for the final message, or a tool call, which the client writes up to 80 ms late.
+/// `true` once the final message, or a tool call, is there: the client writes it up to 80 ms late.
 pub fn has_caught_up(
     path: &Path,
     mark: TranscriptMark,
@@ -131,7 +131,7 @@ pub fn has_caught_up(
         || chunk.calls_a_tool(mark, last_block)
 }
 
-/// Hands on the lines with one of these texts; `false` where not all could be read.
+/// Calls `see` for lines with one of `needles`; `false` where not all could be read.
 fn each_line(
     path: &Path,
     from: u64,
@@ -189,7 +189,7 @@ impl<'a> RawLine<'a> {
 }
 
 impl Chunk {
-    /// At most [`TAIL_BYTES`]. A file shorter than `offset` was replaced, and is read anew.
+    /// Reads at most [`TAIL_BYTES`]. A file shorter than `offset` was replaced, and is read anew.
     fn read(path: &Path, offset: u64) -> Option<Self> {
         Self::read_at_most(path, offset, TAIL_BYTES)
     }
@@ -217,7 +217,7 @@ impl Chunk {
         })
     }
 
-    /// Few lines matter and most are long; the caller looks at their structure.
+    /// Lines that contain `needle`; the caller checks their structure.
     fn lines_with<'a>(&'a self, needle: &'a [u8]) -> impl Iterator<Item = RawLine<'a>> {
         let finder = memmem::Finder::new(needle);
         let mut from = 0;
@@ -251,7 +251,7 @@ impl Chunk {
         }
     }
 
-    /// omo's own blocks from the last known one on.
+    /// Number of omo's own blocks from the last known one on.
     fn count_own_blocks(&self, mark: TranscriptMark, since: Timestamp) -> usize {
         let written = self
             .lines_with(b"\"[omo] ")
@@ -273,7 +273,7 @@ impl Chunk {
         })
     }
 
-    /// The time of the turn up to an interruption, from which on the run waits.
+    /// Time of the turn, up to an interruption after which the run waits.
     fn turn_time(
         &self,
         begin: TurnBegin,
@@ -385,7 +385,7 @@ impl Chunk {
 #[derive(Default)]
 struct InputQueue {
     waiting: Vec<WaitingInput>,
-    /// The next read begins at this offset, and finds the same inputs waiting.
+    /// Offset at which the next read begins, and finds the same inputs waiting.
     busy_since: Option<u64>,
 }
 

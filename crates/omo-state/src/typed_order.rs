@@ -1,9 +1,9 @@
-//! Typed orders: a user's words about a plan's run, from a hook to `omo`, with proof that a person
-//! typed them.
+//! Typed orders: a user's command about a plan's run, passed from a hook to `omo` with proof that a
+//! person typed it.
 //!
-//! A model can start `omo`, too. So the hook, which alone knows who typed a prompt, seals it for a
-//! session, a project and a short time, and hands it over on standard input, where no later command
-//! finds it.
+//! A model can start `omo`, too. So the hook, which alone knows who typed a prompt, seals the order
+//! for a session, a project and a short time, and writes it to standard input, where
+//! no later command finds it.
 
 use std::path::Path;
 
@@ -14,10 +14,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::seal::{KeyError, SealKey};
 
-/// The argument before an order; a person types something else.
+/// Argument of `omo` before an order on standard input; no person types it.
 pub const ARGUMENT: &str = "--typed-command";
 pub const MAX_BYTES: u64 = 64 * 1024;
-/// Milliseconds for which an order is valid: the hook waits no longer.
+/// Milliseconds for which an order is valid; the hook waits no longer.
 const HOLDS_MILLIS: i64 = 10_000;
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -31,11 +31,11 @@ pub struct TypedOrder {
 }
 
 impl TypedOrder {
-    /// `None` for a project's path that is no text, which no run has.
+    /// Sealed order; `None` for a project's path that is no text, which no run has.
     ///
     /// # Errors
     ///
-    /// Where no key can seal it.
+    /// Missing key for the seal.
     pub fn new(
         typed: (RunCommand, &str),
         id: &SessionId,
@@ -62,7 +62,7 @@ impl TypedOrder {
         serde_json::to_vec(self).unwrap_or_default()
     }
 
-    /// `None` for text that no hook of this user has just written.
+    /// Order in `bytes`; `None` for text that no hook of this user has just written.
     pub fn read(bytes: &[u8], state_home: Option<&Path>, now: Timestamp) -> Option<Self> {
         let order: Self = serde_json::from_slice(bytes).ok()?;
         let key = SealKey::find(state_home).ok()??;
@@ -72,7 +72,7 @@ impl TypedOrder {
         (is_recent && key.is_mac(&order.bytes(), &order.seal)).then_some(order)
     }
 
-    /// With a prefix that nothing else under the key has.
+    /// Bytes under the seal, with a prefix that nothing else under the key has.
     fn bytes(&self) -> Vec<u8> {
         let content = (
             "omo typed command 1",

@@ -1,4 +1,4 @@
-//! `[[check]]` tables of `config.toml` and `omo.toml`.
+//! Parses `[[check]]` tables of `config.toml` and `omo.toml`.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -10,12 +10,12 @@ use toml::de::{DeTable, DeValue};
 
 #[derive(Debug, Default)]
 pub struct CheckTables {
-    /// Each with its only project, if it names one.
+    /// Checks, each with the only project that it is for, if the table names one.
     pub checks: Vec<(Check, Option<PathBuf>)>,
     pub problems: Vec<(Range<usize>, String)>,
 }
 
-/// Only the user's own file may name a project.
+/// Checks and problems of `value`; only a table in the user's own file may name a project.
 pub fn read(value: &Spanned<DeValue>, origin: CheckOrigin) -> CheckTables {
     let mut checks = CheckTables::default();
     let Some(array) = value.get_ref().as_array() else {

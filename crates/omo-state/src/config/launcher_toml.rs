@@ -1,4 +1,4 @@
-//! The shape of `[launcher.NAME]` tables in `config.toml`: commands that start workers elsewhere.
+//! Parses `[launcher.NAME]` tables of `config.toml`: commands that start workers elsewhere.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -30,7 +30,8 @@ pub struct LauncherTables {
     pub problems: Vec<(Range<usize>, String)>,
 }
 
-/// A table with a problem is left out: half a launcher would start workers in another way.
+/// Launchers and problems of `value`. A table with a problem is left out as a whole: half a
+/// launcher would start workers in another way.
 pub fn read(value: &Spanned<DeValue>) -> LauncherTables {
     let mut read = LauncherTables::default();
     let Some(table) = value.get_ref().as_table() else {

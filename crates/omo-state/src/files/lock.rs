@@ -1,5 +1,5 @@
-//! The lock around the state, taken within a deadline or not at all: fs2 (docs/adr/0003), with
-//! `flock` on Unix and `LockFileEx` on Windows. The system frees the lock of a dead holder.
+//! Lock file of the state, taken within a deadline or not at all: fs2 (docs/adr/0003), with `flock`
+//! on Unix and `LockFileEx` on Windows. The system frees the lock of a dead process.
 
 use std::fs::File;
 use std::io;
@@ -7,11 +7,11 @@ use std::time::{Duration, Instant};
 
 use crate::files::folder::{FolderError, GuardedFolder};
 
-/// A hook's wait; without the lock it lets the session be.
+/// Maximum wait of a hook, which does nothing without the lock.
 pub const DEADLINE: Duration = Duration::from_millis(250);
 
 const PAUSE: Duration = Duration::from_millis(1);
-/// A free lock goes to the process that asks next: a person's command comes before hooks.
+/// Pause of a command, shorter than that of hooks: a free lock goes to the process that asks next.
 const COMMAND_PAUSE: Duration = Duration::from_micros(100);
 
 pub const NAME: &str = "runtime.lock";
@@ -26,7 +26,7 @@ pub enum LockError {
     Folder(#[from] FolderError),
 }
 
-/// Released when dropped.
+/// Held lock, released on drop.
 #[derive(Debug)]
 pub struct StateLock {
     file: File,
@@ -41,12 +41,13 @@ impl Drop for StateLock {
 }
 
 impl StateLock {
-    /// Waits at most `deadline`; one longer than [`DEADLINE`] is a command's.
+    /// Takes the lock of the state. A `deadline` above [`DEADLINE`] marks a command, which asks
+    /// more often.
     pub fn take(folder: &GuardedFolder, deadline: Duration) -> Result<Self, LockError> {
         Self::take_named(folder, NAME, deadline)
     }
 
-    /// [`StateLock::take`] of a lock with a file of its own.
+    /// Takes a lock with a file of its own, as [`StateLock::take`] does.
     pub fn take_named(
         folder: &GuardedFolder,
         name: &str,

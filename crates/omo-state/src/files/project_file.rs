@@ -1,5 +1,5 @@
-//! Files of a project for its people and other tools: with the usual rights, replaced whole or not
-//! at all. A link on the way from the top could lead anywhere, and is refused.
+//! Files of a project for people and other tools: with normal permissions, replaced whole or not at
+//! all. A symbolic link on the way from the top is refused.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Write};
@@ -11,7 +11,7 @@ use crate::files::regular_file::{self, Links};
 pub enum ProjectFileError {
     #[error("{action} {path}: {source}")]
     Io {
-        /// Such as `read`.
+        /// Verb such as `read`.
         action: &'static str,
         path: PathBuf,
         source: io::Error,
@@ -28,7 +28,7 @@ pub struct ProjectFile {
 }
 
 impl ProjectFile {
-    /// `None` for a path out of the project, or to nowhere.
+    /// File at a relative `path`; `None` for a path out of the project, or an empty one.
     pub fn at(root: &Path, path: &str) -> Option<Self> {
         let parts: Vec<_> = Path::new(path).components().collect();
         let is_plain = parts
@@ -52,7 +52,7 @@ impl ProjectFile {
         &self.path
     }
 
-    /// `None` without a file.
+    /// Content of at most `limit` bytes; `None` without a file.
     pub fn read(&self, limit: u64) -> Result<Option<Vec<u8>>, ProjectFileError> {
         for folder in &self.folders {
             match kind(folder)? {
@@ -96,7 +96,7 @@ impl ProjectFile {
         self.replace_if(bytes, || true).map(drop)
     }
 
-    /// Replaces the content while it is `before`; `false` where something else wrote it.
+    /// Replaces the content if it still is `before`; `false` where it has changed.
     pub fn replace_unchanged(&self, before: &[u8], bytes: &[u8]) -> Result<bool, ProjectFileError> {
         self.replace_if(bytes, || {
             fs::read(&self.path).is_ok_and(|now| now == before)
@@ -157,7 +157,7 @@ impl ProjectFile {
         Ok(true)
     }
 
-    /// No error without a file.
+    /// Removes the file; a missing one is no error.
     pub fn remove(&self) -> Result<(), ProjectFileError> {
         match fs::remove_file(&self.path) {
             Err(source) if source.kind() != ErrorKind::NotFound => {

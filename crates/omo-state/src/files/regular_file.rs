@@ -1,4 +1,4 @@
-//! Files of others: the user's configuration, the client's transcript, git's files.
+//! Opens and reads files that others write: the user's configuration, transcripts, git's files.
 
 use std::fs::File;
 use std::io::{self, ErrorKind, Read};
@@ -7,7 +7,7 @@ use std::path::Path;
 pub use crate::platform::Links;
 use crate::platform::{Opened, open_for_reading};
 
-/// `None` where something else has the name. A FIFO does not block; links are followed.
+/// Opens a file, also through a link; `None` for a folder or FIFO, on which it does not block.
 pub fn open(path: &Path) -> io::Result<Option<File>> {
     Ok(match open_for_reading(path, Links::Followed)? {
         Opened::File(file) => Some(file),
@@ -31,7 +31,7 @@ pub fn read_beginning(path: &Path, limit: u64) -> Vec<u8> {
     bytes
 }
 
-/// A file of at most `limit` bytes; the error tells why it cannot be read.
+/// Content of a file of at most `limit` bytes; the error tells why it cannot be read.
 pub fn read(path: &Path, limit: u64, links: Links) -> Result<Option<Vec<u8>>, String> {
     let file = match open_for_reading(path, links) {
         Ok(Opened::File(file)) => file,

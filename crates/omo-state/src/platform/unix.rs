@@ -1,4 +1,4 @@
-//! Linux and macOS: every step from a folder's own handle (`openat`), never by path.
+//! File access on Linux and macOS by handles of open folders (`openat`), never by whole paths.
 
 use std::fs::{self, File, Permissions};
 use std::io;
@@ -35,7 +35,7 @@ pub(crate) fn user_number() -> Option<u32> {
 pub(crate) struct UnixDirectory(OwnedFd);
 
 impl UnixDirectory {
-    /// The outermost folder; links on the way to it are its user's affair.
+    /// Opens the outermost folder; links on the way there are the user's affair.
     pub(crate) fn top(path: &Path) -> io::Result<Self> {
         Ok(Self(retry_on_intr(|| {
             rustix::fs::open(path, TOP, Mode::empty())
@@ -81,7 +81,7 @@ impl UnixDirectory {
         )
     }
 
-    /// A new file is readable by its owner alone.
+    /// Opens a file of the folder; a new one is readable by its owner alone.
     pub(crate) fn open(&self, name: &str, purpose: Purpose) -> Result<File, Trouble> {
         let (flags, mode) = match purpose {
             Purpose::Read => (OFlags::RDONLY, Mode::empty()),
@@ -103,7 +103,7 @@ impl UnixDirectory {
         Ok(renameat(&self.0, from, &self.0, to)?)
     }
 
-    /// In one step; without a second file, or a fitting file system, the first takes the name.
+    /// Exchanges two files in one step; where that is impossible, `from` takes the name `to`.
     pub(crate) fn exchange(&self, from: &str, to: &str) -> io::Result<()> {
         let exchanged = renameat_with(&self.0, from, &self.0, to, RenameFlags::EXCHANGE);
         Ok(exchanged.or_else(|_| renameat(&self.0, from, &self.0, to))?)
@@ -185,7 +185,8 @@ pub(crate) fn open_for_reading(path: &Path, links: Links) -> io::Result<Opened> 
     })
 }
 
-/// The standard library asks for it only with glibc; an approval must hold for every build.
+/// Time of creation; the standard library has it with glibc alone, and approvals need it in all
+/// builds.
 #[cfg(target_os = "linux")]
 pub(crate) fn made_at(path: &Path) -> Option<SystemTime> {
     use rustix::fs::{AtFlags, CWD, StatxFlags, statx};
@@ -207,7 +208,7 @@ pub(crate) fn number(found: &std::fs::Metadata) -> u64 {
     std::os::unix::fs::MetadataExt::ino(found)
 }
 
-/// `~/.config`, for a command-line tool on macOS as well.
+/// Folder `~/.config`, for a command-line tool on macOS as well.
 pub(crate) fn config_home() -> Option<PathBuf> {
     crate::env::path("XDG_CONFIG_HOME").or_else(|| Some(dirs::home_dir()?.join(".config")))
 }
@@ -226,21 +227,21 @@ pub(crate) fn same_variable(one: &str, other: &str) -> bool {
     one == other
 }
 
-/// Makes a folder known in a second place.
+/// Makes a symbolic link `place` to a folder.
 ///
 /// # Errors
 ///
-/// Where the system refuses to make the link.
+/// A link that cannot be made.
 pub fn link_folder(folder: &Path, place: &Path) -> io::Result<()> {
     std::os::unix::fs::symlink(folder, place)
 }
 
-/// Write access by a folder's rights and its mount.
+/// `true` where the permissions of a folder and its mount allow writes.
 pub fn may_write(folder: &Path) -> bool {
     rustix::fs::access(folder, Access::WRITE_OK | Access::EXEC_OK).is_ok()
 }
 
-/// For folders that their owner may not write, as tools keep downloads. No link is followed.
+/// Makes folders writable that tools keep read-only, such as downloads. No link is followed.
 pub fn make_removable(folder: &Path) {
     if folder.symlink_metadata().is_ok_and(|found| found.is_dir()) {
         let _ = fs::set_permissions(folder, Permissions::from_mode(0o700));

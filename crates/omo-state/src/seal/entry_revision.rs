@@ -1,5 +1,5 @@
-//! Revisions of sessions' entries, a small file for each beside the key: an older entry that is put
-//! back in the project has omo's seal, and a lower revision.
+//! Revision numbers of sessions' entries, a file for each beside the key. They expose an old entry
+//! that was put back: its seal is valid, but its revision is lower.
 
 use std::fs::File;
 use std::io::{Read, Seek, Write};
@@ -12,15 +12,15 @@ use crate::files::folder::{FolderError, GuardedFolder};
 use crate::seal::KeyError;
 
 const PARTS: [&str; 2] = ["omo", "sessions"];
-/// Digits of a number, so that the next one is written over it in place.
+/// Digits of a number, so that the next one overwrites it in place.
 const DIGITS: usize = 20;
-/// Age of a file that [`prune`] removes: its entry is gone.
+/// Age of a file that [`prune`] removes, in milliseconds; its entry is gone.
 const KEPT_MILLIS: i64 = 30 * 24 * 60 * 60 * 1_000;
 
 pub(crate) struct Revision(File);
 
 impl Revision {
-    /// Made where missing; `None` for a file without a number.
+    /// Opens the file and reads its number, or makes it; `None` for a file without a number.
     pub(crate) fn open(
         state_home: Option<&Path>,
         id: &SessionId,
@@ -80,7 +80,7 @@ fn parse(bytes: &[u8]) -> Option<u64> {
     std::str::from_utf8(bytes).ok()?.trim_end().parse().ok()
 }
 
-/// No name of a device on Windows.
+/// File name for a session, which is no name of a device on Windows.
 fn name(id: &SessionId) -> String {
     format!("session-{id}")
 }

@@ -1,4 +1,4 @@
-//! The state as a document: one session's entry is read and written, the others stay untouched.
+//! State file as a document: one session's entry is read or written, all others stay byte for byte.
 
 use std::borrow::Cow;
 
@@ -15,7 +15,7 @@ pub const VERSION: u64 = 1;
 /// Milliseconds without a write after which an entry is dropped: 7 days.
 pub const RETENTION_MILLIS: i64 = 7 * 24 * 60 * 60 * 1_000;
 
-/// A larger entry is foreign: omo's are bounded, and others' are held in memory several times over.
+/// Maximum bytes of an entry; a larger one is not of omo.
 pub(crate) const MAX_ENTRY_BYTES: usize = 192 * 1024;
 const MAX_PEEKS: usize = 4;
 
@@ -23,7 +23,7 @@ const MAX_PEEKS: usize = 4;
 pub enum DocumentError {
     #[error("does not parse as a state: {0}")]
     Corrupt(String),
-    /// Of one session; the rest of the file is sound.
+    /// Corrupt entry of one session; the rest of the file is sound.
     #[error("holds an entry of this session that does not parse: {0}")]
     CorruptEntry(String),
     #[error("is of version {0}, and this omo knows {VERSION}")]
@@ -42,7 +42,7 @@ pub struct StateDocument<'a> {
 enum DocumentEdit<'a> {
     #[default]
     Nothing,
-    /// New text of one entry; all around it stays.
+    /// New text of one entry; everything around it stays.
     Entry {
         old: &'a str,
         new: String,
@@ -70,13 +70,13 @@ impl<'a> StateDocument<'a> {
         }
     }
 
-    /// The entry of a possible run, by its bytes. An active run is never missed, as long as its id
-    /// is written without escapes; callers that act on it read the whole file first.
+    /// Entry of a possible run, found by its bytes. No active run is missed unless its id is
+    /// written with escapes; callers that act on it read the whole file first.
     pub fn peek_if_active(bytes: &[u8], id: &SessionId) -> Option<Session> {
         Self::peek_if(bytes, id, Session::is_armed)
     }
 
-    /// [`StateDocument::peek_if_active`] with another condition.
+    /// Entry that satisfies `is_meant`, found as by [`StateDocument::peek_if_active`].
     pub(crate) fn peek_if(
         bytes: &[u8],
         id: &SessionId,
@@ -102,7 +102,7 @@ impl<'a> StateDocument<'a> {
         })
     }
 
-    /// Presence of a session's id, by its bytes.
+    /// `true` where the bytes mention the session's id.
     pub fn mentions(bytes: &[u8], id: &SessionId) -> bool {
         memmem::find(bytes, id.as_str().as_bytes()).is_some()
     }
@@ -114,7 +114,7 @@ impl<'a> StateDocument<'a> {
             .transpose()
     }
 
-    /// Entries by id; one under no session id is left out.
+    /// Entries by id, without those under no session id.
     pub fn sessions(&self) -> Vec<(SessionId, Result<Session, DocumentError>)> {
         let ids = self
             .sessions
@@ -161,7 +161,7 @@ impl<'a> StateDocument<'a> {
         self.edit = DocumentEdit::Rewritten;
     }
 
-    /// Drops entries but `keep` without a write for [`RETENTION_MILLIS`].
+    /// Drops entries without a write for [`RETENTION_MILLIS`], except for `keep`.
     pub fn prune(&mut self, keep: &SessionId, now: Timestamp) {
         let times = memmem::Finder::new(UPDATED_AT);
         let before = self.sessions.iter().count();
@@ -180,7 +180,7 @@ impl<'a> StateDocument<'a> {
         }
     }
 
-    /// The text in pieces: with one changed entry the others are not even copied.
+    /// Text of the document in pieces: with one changed entry the others are not even copied.
     pub fn pieces(&self) -> [Cow<'_, str>; 3] {
         match &self.edit {
             DocumentEdit::Entry { old, new } => {
@@ -217,7 +217,7 @@ impl<'a> StateDocument<'a> {
         json
     }
 
-    /// Adds members of every state that an older version lacks.
+    /// Adds members that every state has, and an older version lacks.
     fn complete(&mut self) {
         for (name, value) in [("version", VERSION.to_string()), (SESSIONS, String::new())] {
             if self.top.get(name).is_none() {
@@ -246,7 +246,7 @@ fn entry_after_key(bytes: &[u8]) -> Option<Session> {
         .ok()
 }
 
-/// A time in the entry may be too old, by its bytes: few of fifty sessions need a closer look.
+/// `true` where a time in the entry may be too old, by its bytes: few entries need a closer look.
 fn may_be_old(raw: &str, times: &memmem::Finder<'_>, now: Timestamp) -> bool {
     times.find_iter(raw.as_bytes()).any(|at| {
         let value = raw
@@ -265,7 +265,7 @@ fn corrupt(error: impl std::fmt::Display) -> DocumentError {
     DocumentError::Corrupt(error.to_string())
 }
 
-/// An entry must be an object: serde would take a list for a struct.
+/// Entry from JSON, which must be an object: serde would take a list for a struct.
 fn entry(raw: &str) -> serde_json::Result<Session> {
     if raw.len() > MAX_ENTRY_BYTES {
         return Err(Error::custom(format_args!(

@@ -1,7 +1,7 @@
-//! The plan run in a session's entry, under its own seal, and the arguments that a user typed.
+//! Plan run of a session in its state entry, under a seal of its own, and typed arguments.
 //!
-//! The state lies in the project, where a model may write. The plan run changes at other times than
-//! what a verdict rests on (`seal`), and neither may lend the other its seal.
+//! The state is in the project, where a model may write. A plan run changes at other times than
+//! what a verdict rests on (`seal`), so neither seal covers the other.
 
 use std::path::Path;
 
@@ -18,12 +18,13 @@ use crate::state::{self, EntryChange, StateError, StateUpdateOptions};
 pub enum PlanRunError {
     #[error(transparent)]
     State(#[from] StateError),
-    /// Without a seal no hook believes a plan run.
+    /// Missing key, without which no hook believes a plan run.
     #[error(transparent)]
     Key(#[from] KeyError),
 }
 
-/// Writes a session's plan run. The hooks' notes of it stay; without a change nothing is written.
+/// Writes the plan run of a session. Notes of hooks in it stay; without a change nothing is
+/// written.
 pub fn set(
     folder: &GuardedFolder,
     id: &SessionId,
@@ -75,7 +76,7 @@ pub fn clear(
     Ok(())
 }
 
-/// Read without the lock; `None` for a foreign one.
+/// Reads the plan run without the lock; `None` where omo did not write it.
 pub fn read(
     root: &Path,
     id: &SessionId,
@@ -88,7 +89,7 @@ pub fn read(
         .cloned())
 }
 
-/// The plan run of an entry, if it is omo's own; only then the key is asked for.
+/// Plan run of an entry, if omo wrote it; the key is read only where there is one.
 pub fn authentic_run<'a>(
     session: &'a Session,
     id: &SessionId,
@@ -100,7 +101,7 @@ pub fn authentic_run<'a>(
         .then_some(run)
 }
 
-/// With `None`, the model speaks for its user only after their next prompt.
+/// Notes the last prompt's time; with `None` the model may not act for the user until the next.
 pub fn note_prompt(
     session: &mut Session,
     id: &SessionId,
@@ -124,7 +125,7 @@ pub fn note_prompt(
     EntryChange::Write
 }
 
-/// Takes, once, the outcome of an own plan run that its user was not told.
+/// Takes, once, the outcome of omo's own plan run that the user was not told.
 pub fn take_untold(
     session: &mut Session,
     id: &SessionId,
@@ -167,7 +168,7 @@ pub fn take_arguments(
     Ok(arguments)
 }
 
-/// Keeps what the user typed in the place of earlier words; `None` keeps nothing.
+/// Keeps typed arguments in place of earlier ones; `None` keeps nothing.
 pub fn keep_arguments(session: &mut Session, command: Option<TypedCommand>) -> EntryChange {
     if session.typed_command == command {
         return EntryChange::Keep;
@@ -187,7 +188,7 @@ fn is_sealed(key: &SealKey, id: &SessionId, run: &PlanRun) -> bool {
         .is_some_and(|seal| key.is_mac(&sealed_bytes(id, run), seal))
 }
 
-/// With a prefix that nothing else under the key has.
+/// Bytes under the seal, with a prefix that nothing else under the key has.
 fn sealed_bytes(id: &SessionId, run: &PlanRun) -> Vec<u8> {
     let content = (
         "omo plan run 1",

@@ -1,7 +1,7 @@
-//! Reports of subagents from the transcript, for a session without the event of their end.
+//! Reads reports of subagents from the transcript, for sessions without an event at their end.
 //!
-//! Only a report counts: the result of a call of the agent tool that the client marks as completed,
-//! or its notice about a background agent. The client's own fields name the agent, never the text.
+//! A report is the result of a call of the agent tool that the client marks as completed, or its
+//! notice about a background agent. The client's own fields name the agent, never the text.
 
 use std::path::Path;
 

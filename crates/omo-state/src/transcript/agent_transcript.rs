@@ -1,4 +1,4 @@
-//! Prompts, folder, call and reads of an agent, from the client's files.
+//! Reads a subagent's transcript: its prompts, folder, file reads, and the call that started it.
 //!
 //! The agent's transcript lies in a folder with the session's name, and may appear after the
 //! agent's end and its `SubagentStop` (measured on 2.1.328).
@@ -19,6 +19,7 @@ use crate::files::regular_file;
 
 const MAX_META_BYTES: u64 = 64 * 1024;
 
+/// Facts from the start of a subagent.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AgentStart {
     pub prompts: Vec<String>,
@@ -28,7 +29,7 @@ pub struct AgentStart {
     pub hooks: Vec<HookIntervention>,
 }
 
-/// `None` for an `id` of no agent.
+/// Path of a subagent's transcript; `None` for an `id` of no agent.
 pub fn agent_transcript_path(session: &Path, id: &str) -> Option<PathBuf> {
     let is_id = !id.is_empty()
         && id
@@ -41,7 +42,7 @@ pub fn agent_transcript_path(session: &Path, id: &str) -> Option<PathBuf> {
     })
 }
 
-/// From the agent's transcript; empty without one.
+/// Facts in the agent's transcript; empty without one.
 pub fn read_agent_start(agent: &Path) -> AgentStart {
     let mut agent_start = AgentStart::default();
     let mut calls = BTreeMap::new();
@@ -93,7 +94,7 @@ pub fn find_start_call(session: &Path, from: u64, id: &str) -> Option<AgentCall>
     calls.remove(&result?).filter(|_| is_whole)
 }
 
-/// Started by another agent, or in its own work tree; `None` without the client's note.
+/// `true` for an agent of another agent, or in its own work tree; `None` without the client's note.
 pub fn is_isolated(agent: &Path) -> Option<bool> {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]
@@ -130,7 +131,7 @@ fn intervenes(answer: &Value) -> bool {
 }
 
 impl TranscriptLine<'_> {
-    /// `None` for a line of a tool or the client itself.
+    /// Text of a prompt; `None` for a line of a tool or the client itself.
     fn prompt(&self) -> Option<String> {
         if self.kind == "attachment" {
             return self

@@ -1,4 +1,4 @@
-//! The client's own goal of a session.
+//! Reads the client's own goal of a session (`/goal`) from its transcript.
 
 use std::path::Path;
 

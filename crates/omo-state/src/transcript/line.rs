@@ -1,6 +1,6 @@
-//! A line of a transcript, as the client writes it: the only place that knows its fields.
+//! Parses a line of a transcript; no other file knows the client's field names.
 //!
-//! Each part is parsed on demand, and one of another shape says nothing.
+//! Each part is parsed on demand; a part of another shape counts as missing.
 
 use std::borrow::Cow;
 
@@ -47,7 +47,7 @@ pub(super) enum Content<'a> {
     Blocks(Vec<Block<'a>>),
 }
 
-/// `text`, `tool_use` or `tool_result`.
+/// Block of a message: `text`, `tool_use` or `tool_result`.
 #[derive(Default, Deserialize)]
 pub(super) struct Block<'a> {
     #[serde(rename = "type")]
@@ -85,7 +85,7 @@ pub(super) struct Attachment<'a> {
     prompt: Option<&'a RawValue>,
 }
 
-/// `toolUseResult` of a call that started an agent.
+/// Field `toolUseResult` of a call that started an agent.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct AgentResult<'a> {
@@ -183,7 +183,7 @@ impl<'a> TranscriptLine<'a> {
         parse(self.tool_use_result.filter(|_| self.is_to_the_model()))
     }
 
-    /// `true` where the user permitted the call of a tool, or an older client tells nothing.
+    /// `true` where the user permitted the call of a tool, or an older client does not tell.
     pub(super) fn is_allowed_by_user(&self) -> bool {
         #[derive(Deserialize)]
         struct Permission {
@@ -232,7 +232,8 @@ impl<'a> TranscriptLine<'a> {
             .map_or(Interruption::AtSomeTime, Interruption::At)
     }
 
-    /// The client's line for Esc: one block with exactly these words, and no `tool_result`.
+    /// `true` for the client's line after Esc: one block with exactly these words, and no
+    /// `tool_result`.
     pub(super) fn is_interruption(&self) -> bool {
         if !self.is_to_the_model() || self.tool_use_result.is_some() {
             return false;
@@ -266,7 +267,7 @@ impl<'a> TranscriptLine<'a> {
         text.is_some_and(|raw| raw.get().contains("\"[omo] "))
     }
 
-    /// The contract from a hook; the same words from another source do not count.
+    /// `true` for the contract from a hook; the same words from elsewhere do not count.
     pub(super) fn is_contract(&self) -> bool {
         self.attachment().is_some_and(|attachment| {
             matches!(attachment.kind, "hook_success" | "hook_additional_context")

@@ -1,7 +1,7 @@
-//! Answers of a person in the client's question dialog, from a session's transcripts.
+//! Reads a person's answers in the client's question dialog from a session's transcripts.
 //!
-//! Only the result of the question tool counts, as the client records it: no dialog that timed out,
-//! was dismissed, or was answered by a hook or a rule.
+//! Only the result of the question tool counts, and none of a dialog that timed out, was dismissed,
+//! or was answered by a hook or a rule.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -15,11 +15,11 @@ use serde_json::value::RawValue;
 use super::line::TranscriptLine;
 use super::{Chunk, RawLine};
 
-/// Of the end of a transcript: one request lies between an answer and its command.
+/// Maximum bytes from the end of a transcript: one request lies between an answer and its command.
 const MAX_BYTES: u64 = 8 * 1024 * 1024;
 const TOOL: &str = "AskUserQuestion";
 
-/// Answers after a moment, in order; empty without a transcript.
+/// Answers after `since`, in order; empty without a transcript.
 pub fn read_recorded_answers(
     client_home: &Path,
     session: &SessionId,
@@ -75,7 +75,7 @@ fn answers_in(path: &Path) -> Vec<RecordedAnswer> {
 struct QuestionResult<'a> {
     questions: Vec<AskedQuestion>,
     answers: BTreeMap<String, serde_json::Value>,
-    /// The dialog ended by itself, without a person.
+    /// Present where the dialog ended by itself, without a person.
     #[serde(borrow)]
     afk_timeout_ms: Option<&'a RawValue>,
 }

@@ -1,4 +1,4 @@
-//! The tokens of a run, from the usage beside each message of a model.
+//! Counts the tokens of a run, from the usage that the transcript has beside each message.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -10,7 +10,8 @@ use super::{COPY, Chunk, RawLine};
 
 const MAX_BYTES: u64 = 64 * 1024 * 1024;
 
-/// Messages before the run do not count; a replaced transcript is counted anew.
+/// Tokens of `earlier` and those since; messages before `since` do not count, and a replaced
+/// transcript is counted anew.
 pub fn count_tokens(path: &Path, earlier: &TokenUse, since: Option<Timestamp>) -> TokenUse {
     let Some(chunk) = Chunk::read_at_most(path, earlier.offset, MAX_BYTES) else {
         return earlier.clone();

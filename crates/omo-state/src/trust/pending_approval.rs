@@ -1,7 +1,7 @@
-//! Plans that wait for approval: a file for each set of commands, in the user's own folder, which a
-//! hook can show without reading a plan.
+//! Plans that wait for approval: a file with the commands of each, in the user's own folder, so
+//! that a hook can show them without reading the plan.
 //!
-//! The file's name is the digest of its commands and folder, which is checked at each read.
+//! The file name is the digest of commands and folder, which each read checks.
 
 use std::path::Path;
 
@@ -32,20 +32,21 @@ pub enum PendingError {
     TooLarge,
 }
 
+/// Plan with the commands that wait for an approval.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PendingApproval {
     /// [`plan_digest`] of exactly these commands of this content in this folder.
     pub digest: String,
     pub plan: String,
     pub commands: Vec<PlannedCommand>,
-    /// The slash command behind which its user was shown them, sealed by omo.
+    /// Slash command behind which the user was shown the commands, sealed by omo.
     pub line: Option<String>,
 }
 
 #[derive(Deserialize, Serialize)]
 struct PendingFile {
     version: u32,
-    /// For people: the digest is over the folder itself.
+    /// Folder, for people to read; the digest covers the folder itself.
     root: String,
     plan: String,
     #[serde(default)]
@@ -55,7 +56,7 @@ struct PendingFile {
     line: Option<SealedLine>,
 }
 
-/// A typed slash command with omo's seal, for which a code alone stands.
+/// Typed slash command with omo's seal; a code alone then approves.
 #[derive(Deserialize, Serialize)]
 struct SealedLine {
     text: String,
@@ -80,17 +81,17 @@ impl SealedLine {
     }
 }
 
-/// In this order, in this folder.
+/// Digest of commands in this order, and of their folder.
 pub fn commands_digest(root: &Path, commands: &[PlannedCommand]) -> String {
     commands_digest_at(root, root, commands)
 }
 
-/// [`commands_digest`] with the digest of the plan's bytes; an empty one adds nothing.
+/// Digest as by [`commands_digest`], with that of the plan's bytes; an empty one adds nothing.
 pub fn plan_digest(root: &Path, plan_sha256: &str, commands: &[PlannedCommand]) -> String {
     digest_at(root, root, plan_sha256, commands)
 }
 
-/// [`commands_digest`] as of when the folder at `root` was at `place`.
+/// Digest as by [`commands_digest`], of a time when the folder at `root` was at `place`.
 pub fn commands_digest_at(place: &Path, root: &Path, commands: &[PlannedCommand]) -> String {
     digest_at(place, root, "", commands)
 }
@@ -102,7 +103,7 @@ fn digest_at(place: &Path, root: &Path, plan_sha256: &str, commands: &[PlannedCo
     trust::content_digest_at(place, root, &content)
 }
 
-/// [`write_plan`] for commands alone, whatever the content of the plan.
+/// Writes commands alone, as [`write_plan`] does, whatever the content of the plan.
 pub fn write(
     state_home: Option<&Path>,
     root: &Path,
@@ -113,8 +114,8 @@ pub fn write(
     write_plan(state_home, root, (plan, ""), commands, line)
 }
 
-/// Gives the digest. The plan is its path and the digest of its bytes; `line` is the slash command that shows the
-/// commands to the user, `None` for a model.
+/// Writes a plan (path and digest of its bytes) with its commands, and returns the digest. `line`
+/// is the slash command that shows them to the user, `None` for a model.
 pub fn write_plan(
     state_home: Option<&Path>,
     root: &Path,
@@ -148,7 +149,7 @@ pub fn write_plan(
     Ok(digest)
 }
 
-/// `None` without a file, or with other content.
+/// Pending approval with this digest; `None` without a file, or with other content.
 pub fn read(
     state_home: Option<&Path>,
     root: &Path,
@@ -165,7 +166,7 @@ pub fn read(
     ))
 }
 
-/// All that may be approved in a project, the newest first, approved or not.
+/// Pending approvals of a project, newest first, already approved ones included.
 pub fn read_all(
     state_home: Option<&Path>,
     root: &Path,
@@ -192,7 +193,7 @@ pub fn given(state_home: Option<&Path>, digest: &str) -> Option<GivenApproval> {
         .approval_given(digest, &SealKey::load(state_home).ok()?)
 }
 
-/// The file stays, so that a prompt that is handed on twice says the same twice.
+/// Approves the commands. The file stays, so that a prompt that is sent twice has the same answer.
 pub fn approve(
     state_home: Option<&Path>,
     root: &Path,
@@ -202,7 +203,7 @@ pub fn approve(
     trust::approve(state_home, root, &pending.digest, given)
 }
 
-/// The one that a code stands for, as far as a person has to type it.
+/// Approval for a code, or for as much of it as a person has to type.
 pub fn find_by_code<'a>(all: &'a [PendingApproval], code: &str) -> Option<&'a PendingApproval> {
     // Others with the same beginning could only be searched for, and their code must be typed.
     all.iter()

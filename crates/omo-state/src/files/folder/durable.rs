@@ -1,4 +1,4 @@
-//! Folder operations that return when their write is on the disk.
+//! Folder operations that return once their change is safely on disk (`fsync`).
 
 use std::io::{Seek, SeekFrom, Write};
 
@@ -6,7 +6,7 @@ use super::{FolderError, GuardedFolder, io_error, refused};
 use crate::platform::Purpose;
 
 impl GuardedFolder {
-    /// Appends to a file of `size` bytes, or undoes that. The caller holds the lock.
+    /// Appends to a file of `size` bytes, or leaves it as it was. The caller holds the lock.
     pub fn append_durably(&self, name: &str, size: u64, bytes: &[u8]) -> Result<(), FolderError> {
         let mut file = self.open_file(name, Purpose::Overwrite)?;
         if self.check(name, &file)? != size {
@@ -43,14 +43,14 @@ impl GuardedFolder {
         )
     }
 
-    /// Puts the names in the folder on the disk.
+    /// Syncs the names in the folder to the disk.
     pub fn sync_names(&self) -> Result<(), FolderError> {
         self.directory
             .sync()
             .map_err(|error| io_error("write", &self.path, error))
     }
 
-    /// `true` for any entry of this name.
+    /// `true` for an entry of this name, of whatever kind.
     pub fn contains(&self, name: &str) -> bool {
         !self.directory.lacks(name)
     }
