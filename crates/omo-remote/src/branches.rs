@@ -1,4 +1,4 @@
-//! omo's branches on a remote: what they hold is kept here before they are deleted, once their command has ended.
+//! Branches of an ended worker on a remote repository: fetched and kept here, then deleted there.
 
 use omo_git::remote::{Remote, RemoteError};
 use omo_git::repository::GitRepository;
@@ -10,14 +10,14 @@ use crate::job::launch_number;
 /// Maximum fetches of a branch that moves while it is being deleted.
 const MAX_FETCHES: usize = 3;
 
-/// Branches of a session, from [`collect_branches`].
+/// Result of [`collect_branches`] for the branches of a session.
 #[derive(Default)]
 pub struct Collected {
-    /// Launch, pushed commit and its keeper.
+    /// Number of a launch, its pushed commit, and the name of the reference that keeps it.
     pub tips: Vec<(u32, String, WorkerName)>,
     /// Messages about branches that are still there.
     pub undeleted: Vec<String>,
-    /// Unfetched work is nowhere else: no text says how to delete it.
+    /// Message about unfetched work, without a command to delete it: it is nowhere else.
     pub fetch_error: Option<String>,
 }
 
@@ -78,7 +78,7 @@ pub fn collect_branches(
     Ok(collected)
 }
 
-/// Reference that keeps the commits of a launch.
+/// Name of the reference that keeps the commits of a launch.
 pub fn launch_keeper(run: &str, name: &WorkerName, launch: u32) -> Option<WorkerName> {
     WorkerName::new(run, &format!("{}-pushed-{launch}", name.worker())).ok()
 }

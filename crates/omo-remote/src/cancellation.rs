@@ -5,10 +5,11 @@ use std::time::{Duration, Instant};
 use crate::decision::{EngineAnswer, EngineState};
 use crate::launcher::CommandFailure;
 
-/// Each takes up to the time of a launcher's command, while the user of a cancelled run waits.
+/// Maximum requests: each may last as long as a launcher's command, while the user waits.
 const MAX_TRIES: u32 = 3;
 const TRY_FOR: Duration = Duration::from_secs(2 * 60);
 
+/// Requests to end one worker: their number, and the failure of the last one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Cancellation {
     since: Instant,
@@ -39,7 +40,7 @@ impl Cancellation {
     }
 }
 
-/// A `cancel` that timed out: the next ones are skipped for a while, since everything waits for them.
+/// A `cancel` that timed out: the next ones are skipped for a while, since all wait for them.
 #[derive(Debug, Default)]
 pub(crate) struct CancelSilence {
     last: Option<(Instant, String)>,
@@ -62,7 +63,7 @@ impl CancelSilence {
     }
 }
 
-/// `true` unless the engine has ended or lost the worker.
+/// `true` unless the scheduler has ended or lost the worker.
 pub(crate) fn may_be_there(engine: EngineAnswer) -> bool {
     match engine {
         EngineAnswer::Listed(state) => !matches!(state, EngineState::Ended(_)),

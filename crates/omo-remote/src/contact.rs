@@ -1,31 +1,31 @@
-//! Contact with engines and remotes: a longer silence is told once, and so is its end.
+//! Silence of a scheduler or remote repository: reported once after three minutes, as is its end.
 
 use omo_core::text::sanitize;
 use omo_core::timestamp::Timestamp;
 
-/// A restart of a server is over by then.
+/// Silence before it is reported, in milliseconds: a restart of a server is over by then.
 const TOLD_AFTER_MILLIS: i64 = 3 * 60 * 1_000;
 const REASON_CHARS: usize = 300;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ContactNews {
-    /// After `TOLD_AFTER_MILLIS`.
+    /// No answer for `TOLD_AFTER_MILLIS`.
     Lost {
         since: Timestamp,
-        /// Last complaint.
+        /// Error of the last request.
         reason: String,
     },
     Restored,
 }
 
-/// Silence of a [`WorkerPeer`](crate::peer::WorkerPeer).
+/// Watch for the silence of one [`WorkerPeer`](crate::peer::WorkerPeer).
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ContactWatch {
     silent_since: Option<Timestamp>,
 }
 
 impl ContactWatch {
-    /// News of a look, unless it is known already. `is_told` where the ledger has an open silence.
+    /// News by the outcome `look` of a request; `is_told` if the ledger has a silence without end.
     pub fn note(
         &mut self,
         look: Result<(), &str>,

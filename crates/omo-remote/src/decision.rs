@@ -1,4 +1,4 @@
-//! Consequences of the words of an engine and a worker: pure rules.
+//! Decisions about a worker elsewhere, from its scheduler's list and its own report: pure rules.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -46,7 +46,7 @@ const RUNNING: [&str; 8] = [
 
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum EngineState {
-    /// With the engine's word.
+    /// The scheduler's word, such as `FAILED`.
     Ended(String),
     Queued,
     Running,
@@ -66,9 +66,9 @@ pub enum EngineAnswer<'a> {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum JobOutcome {
-    /// By its own [`WorkerReport`].
+    /// End in the worker's own [`WorkerReport`], with its detail.
     Reported(WorkerEnd, String),
-    /// The engine has it no more, in its word, and no report says that it ended.
+    /// The scheduler no longer has the worker, in its words, and no report tells of an end.
     Lost(String),
     /// `queue_minutes` spent.
     QueueLimit,
@@ -85,7 +85,7 @@ pub enum JobDecision {
     End(JobOutcome),
 }
 
-/// Reads lines of a worker's name and state. Of a worker that is listed several times the furthest state counts.
+/// States by name, from lines of both; of a worker that is listed twice the furthest one counts.
 pub fn parse_engine_states(text: &str) -> BTreeMap<String, EngineState> {
     let mut states = BTreeMap::new();
     for line in text.lines() {
@@ -119,10 +119,11 @@ pub struct JobSighting<'a> {
     /// Answer of `status`.
     pub engine: EngineAnswer<'a>,
     pub report: Option<&'a WorkerReport>,
-    /// Time since its engine was asked to end it.
+    /// Time since the scheduler was asked to end the worker.
     pub cancelled_for: Option<Duration>,
 }
 
+/// The next step for a worker; `client_limit` is the time limit of its client.
 pub fn decide(
     job: &SubmittedWorker,
     sighting: JobSighting,

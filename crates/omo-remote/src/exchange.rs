@@ -5,17 +5,17 @@ use omo_claude::client_cost::ClientCost;
 use omo_core::timestamp::Timestamp;
 use serde::{Deserialize, Serialize};
 
-/// Of [`WorkerBrief`] and [`WorkerReport`]; others are refused.
+/// Version of [`WorkerBrief`] and [`WorkerReport`]; others are refused.
 pub const EXCHANGE_VERSION: u32 = 1;
 pub const BRIEF_FILE: &str = "brief.json";
 pub const REPORT_FILE: &str = "report.json";
 
-/// `BRANCH.brief`.
+/// Name of the branch with the brief: `BRANCH.brief`.
 pub fn brief_branch(branch: &str) -> String {
     format!("{branch}.brief")
 }
 
-/// `BRANCH.report`.
+/// Name of the branch with the report: `BRANCH.report`.
 pub fn report_branch(branch: &str) -> String {
     format!("{branch}.report")
 }
@@ -63,14 +63,14 @@ pub struct BriefTask {
 pub struct WorkerReport {
     /// [`EXCHANGE_VERSION`].
     pub version: u32,
-    /// Random letters of this start: an engine may run a job twice, and the last one to begin owns the branch.
+    /// Random letters of this start: of two starts of a job the last one to begin owns the branch.
     pub instance: String,
     pub host: String,
     pub at: Timestamp,
     pub phase: WorkerPhase,
     /// Ids of tasks with pushed commits, in order.
     pub pushed: Vec<String>,
-    /// With earlier starts; a client at work counts with its budget.
+    /// Cost with that of earlier starts; a client at work counts with its whole budget.
     #[serde(flatten)]
     pub cost: ClientCost,
 }

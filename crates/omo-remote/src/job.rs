@@ -1,14 +1,14 @@
-//! Workers elsewhere: names, branches, and facts about them.
+//! Jobs of workers elsewhere: recorded state, values for commands, names of jobs and branches.
 
 use omo_claude::client_cost::ClientCost;
 use omo_core::timestamp::Timestamp;
 use omo_state::seal::hex_digest;
 use serde::{Deserialize, Serialize};
 
-/// Of a group's name in a [`job_name`].
+/// Maximum characters of a group's name in a [`job_name`].
 const GROUP_CHARS: usize = 24;
 
-/// Worker that an engine got by `start`.
+/// A worker that was handed to a scheduler by the `start` command of its launcher.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SubmittedWorker {
     /// [`job_name`], chosen before the start and never used again.
@@ -18,16 +18,16 @@ pub struct SubmittedWorker {
     /// Commit of the [`WorkerBrief`](crate::exchange::WorkerBrief).
     pub brief: String,
     pub queued_at: Timestamp,
-    /// `None` in the queue.
+    /// Time of its begin; `None` in the queue.
     pub began_at: Option<Timestamp>,
-    /// Empty while unknown.
+    /// Name of its machine; empty while unknown.
     pub host: String,
     /// In millionths of a US dollar.
     pub budget_micros: Option<u64>,
-    /// Times that it went back into the queue after its begin.
+    /// Number of returns to the queue after its begin.
     #[serde(default)]
     pub requeues: u32,
-    /// Limit of the client; 0 for the default.
+    /// Time limit of the client, in seconds; `0` for the default.
     #[serde(default)]
     pub time_limit_seconds: u32,
     /// Cost by its last report.
@@ -57,7 +57,7 @@ impl SubmittedWorker {
         }
     }
 
-    /// As reported, or the whole budget; nothing for a worker that never began.
+    /// Cost as reported, or the whole budget; nothing for a worker that never began.
     pub fn cost(&self) -> ClientCost {
         self.reported_cost.unwrap_or_else(|| {
             ClientCost::default()
@@ -87,7 +87,7 @@ pub struct JobValues {
     pub worktree: String,
 }
 
-/// Unique job name of `a-z`, digits and `-`, up to 63 characters, which every engine takes.
+/// Unique job name of `a-z`, digits and `-`, up to 63 characters, which every scheduler takes.
 pub fn job_name(run: &str, group: &str, launch: u32) -> String {
     if group.len() <= GROUP_CHARS && group.chars().all(is_job_letter) {
         return format!("omo-{run}-{group}-{launch}");
@@ -116,7 +116,7 @@ pub fn launch_branch(branch: &str, launch: u32) -> String {
     }
 }
 
-/// Launch of a remote branch; `None` for a branch of another session.
+/// Number of the launch whose remote branch is `name`; `None` for a branch of another session.
 pub fn launch_number(branch: &str, name: &str) -> Option<u32> {
     match name.strip_prefix(branch)? {
         "" => Some(1),
@@ -128,7 +128,7 @@ pub fn launch_number(branch: &str, name: &str) -> Option<u32> {
     }
 }
 
-/// Prompt file of a launch.
+/// File name of the prompt of a launch, such as `S2-launch-1.md`.
 pub fn launch_name(group: &str, launch: u32) -> String {
     format!("{group}-launch-{launch}.md")
 }

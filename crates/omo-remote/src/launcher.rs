@@ -1,4 +1,5 @@
-//! The verbs by which a run uses workers elsewhere, and the launchers of profiles: commands with a time limit.
+//! `Launcher`: starts, lists, cancels and collects workers elsewhere. `ProfileLauncher` does so by
+//! the commands of a profile, each with a time limit.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -27,13 +28,13 @@ const MAX_BYTES: u64 = 4 * 1024 * 1024;
 pub trait Launcher: Send + Sync {
     fn start(&self, job: &JobValues) -> Result<Started, CommandFailure>;
 
-    /// States by worker; `None` without a command for it.
+    /// States by job name; `None` without a command for it.
     fn list(&self) -> Option<Result<BTreeMap<String, EngineState>, String>>;
 
-    /// Succeeds for a worker that is not there.
+    /// Ends a worker; succeeds for one that is not there.
     fn cancel(&self, job: &JobValues) -> Result<(), CommandFailure>;
 
-    /// `None` without a command for it.
+    /// Output of a worker; `None` without a command for it.
     fn logs(&self, job: &JobValues) -> Option<Result<String, String>>;
 
     /// Fetches pushed work of a session, and deletes it on the remote.
@@ -42,9 +43,9 @@ pub trait Launcher: Send + Sync {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Started {
-    /// Known by its name.
+    /// The scheduler has the job, by its name.
     HandedOver,
-    /// Runs as long as this command, which the caller runs.
+    /// The worker runs as long as this command, which the caller has to run.
     Attached {
         program: PathBuf,
         arguments: Vec<String>,
@@ -71,7 +72,7 @@ pub struct ProfileLauncher {
 pub struct CommandFailure {
     /// Reason, without passwords of URLs.
     pub why: String,
-    /// After a timeout the command may have taken effect.
+    /// `true` after a timeout: the command may have taken effect.
     pub is_timeout: bool,
 }
 
@@ -130,7 +131,7 @@ impl Launcher for ProfileLauncher {
 }
 
 impl ProfileLauncher {
-    /// Fails where a setting would have a program run on the way to the remote.
+    /// The remote repository; fails where a setting would run a program on the way to it.
     pub fn remote(&self) -> Result<Remote<'_>, RemoteError> {
         Remote::find(&self.repository, &self.remote_name)
     }

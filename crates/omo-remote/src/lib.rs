@@ -1,4 +1,5 @@
-//! Workers elsewhere: the launchers that start them, their jobs, and the worker at the other end.
+//! Workers on other machines: launchers that start them as jobs of a scheduler, the exchange of
+//! work with a run by git, and the worker at the other end.
 
 pub mod branches;
 mod cancellation;

@@ -1,18 +1,18 @@
-//! Partners of a run with workers elsewhere: scheduler and remote repository.
+//! `WorkerPeer`: a partner of a run with workers elsewhere, scheduler or remote repository.
 
 use serde::{Deserialize, Serialize};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum WorkerPeer {
-    /// The remote, with what workers push.
+    /// The remote repository, to which workers push.
     Remote,
-    /// The engine, by `status` of its launcher.
+    /// The scheduler, asked by `status` of its launcher.
     Engine,
 }
 
 impl WorkerPeer {
-    /// In a table, such as `remote`.
+    /// Name for a table, such as `remote`.
     pub fn short_name(self) -> &'static str {
         match self {
             Self::Remote => "remote",
@@ -20,7 +20,7 @@ impl WorkerPeer {
         }
     }
 
-    /// In a sentence, such as `the remote repository`.
+    /// Words for a sentence, such as `the remote repository`.
     pub fn describe(self) -> &'static str {
         match self {
             Self::Remote => "the remote repository",

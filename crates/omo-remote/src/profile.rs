@@ -1,4 +1,5 @@
-//! Launcher profiles: commands and bounds of workers. The user's configuration adds to those that omo brings.
+//! Launcher profiles such as `slurm`: the commands that start and end workers elsewhere, and their
+//! bounds. omo brings some, and the user's configuration adds to them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -12,7 +13,7 @@ const SHIPPED: &str = include_str!("launchers.toml");
 /// Default `input` of `kubernetes`.
 pub const KUBERNETES_JOB: &str = include_str!("kubernetes-job.yaml");
 const AT_ONCE: u32 = 16;
-/// A day.
+/// Default of `queue_minutes`: a day.
 const QUEUE_MINUTES: u32 = 24 * 60;
 const POLL_SECONDS: u32 = 5;
 
@@ -20,17 +21,17 @@ const POLL_SECONDS: u32 = 5;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct LauncherProfile {
-    /// Such as `slurm`; empty for [`Self::of_command`].
+    /// Name such as `slurm`; empty for [`Self::of_command`].
     pub name: String,
-    /// Starts a worker, and ends once the engine has it, such as `sbatch`.
+    /// Command that starts a worker, and ends once the scheduler has it, such as `sbatch`.
     pub start: String,
-    /// Ends a worker, also a queued one, such as `scancel`.
+    /// Command that ends a worker, also a queued one, such as `scancel`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cancel: Option<String>,
-    /// Lists workers, a line each with name and state, such as `squeue`.
+    /// Command that lists workers, a line each with name and state, such as `squeue`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub status: Option<String>,
-    /// Prints the output of a worker, such as `tail`.
+    /// Command that prints the output of a worker, such as `tail`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub logs: Option<String>,
     /// `stdin` of `start`: a text with placeholders.
@@ -39,33 +40,33 @@ pub struct LauncherProfile {
     /// URL of the remote as the worker reaches it, where it differs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub remote: Option<String>,
-    /// `{host}`.
+    /// Value of `{host}`.
     pub host: String,
-    /// `{options}`.
+    /// Value of `{options}`.
     pub options: String,
-    /// `{image}`.
+    /// Value of `{image}`.
     pub image: String,
-    /// The program `omo` there.
+    /// Program `omo` on the other machine.
     pub omo: String,
-    /// The client there, where it is not `claude` on its `PATH`.
+    /// Client on the other machine, if it is not `claude` on its `PATH`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub client: Option<String>,
-    /// Folder for clones there, other than that for temporary files.
+    /// Folder for clones on the other machine, if other than that for temporary files.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scratch: Option<String>,
     /// Maximum of queued and running workers.
     pub at_once: u32,
     /// Maximum time in the queue.
     pub queue_minutes: u32,
-    /// `None` for the time limit of the run.
+    /// Maximum time of a running worker; `None` for the time limit of the run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub run_minutes: Option<u32>,
-    /// Pause between two looks at the engine and the remote.
+    /// Pause between two requests to the scheduler and the remote repository.
     pub poll_seconds: u32,
 }
 
 impl LauncherProfile {
-    /// A bare command as `start`, which runs as long as its worker.
+    /// Profile of a bare command, which runs as long as its worker.
     pub fn of_command(template: &str) -> Self {
         Self {
             start: template.to_owned(),
@@ -73,7 +74,7 @@ impl LauncherProfile {
         }
     }
 
-    /// `start` runs as long as the worker.
+    /// `true` if `start` runs as long as the worker.
     pub fn is_attached(&self) -> bool {
         self.name.is_empty()
     }
@@ -87,12 +88,12 @@ impl LauncherProfile {
 #[error("{message}")]
 pub struct ProfileError {
     message: String,
-    /// Way out.
+    /// Advice for the user.
     pub hint: &'static str,
 }
 
-/// Launcher of the user's configuration or of omo. `read_file` reads a file that the configuration names; a launcher
-/// like `local` starts `own_program`.
+/// Profile by its name, of the user's configuration or of omo. `read_file` reads a file that the
+/// configuration names; a launcher like `local` starts `own_program`.
 pub fn find_profile(
     name: &str,
     configured: &BTreeMap<String, LauncherTable>,
@@ -161,7 +162,6 @@ fn hands_work_over(placeholders: &[&str]) -> bool {
         || placeholders.contains(&"branch") && placeholders.contains(&"brief")
 }
 
-/// A command of a profile, with the placeholders that it names.
 fn command(
     name: &str,
     table: &LauncherTable,

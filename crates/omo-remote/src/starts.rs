@@ -1,4 +1,4 @@
-//! Starts under way: one may take a minute and a half, while its run goes on.
+//! `Starts`: starts of workers in threads, since one may take 90 seconds while its run goes on.
 
 use std::collections::BTreeSet;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -14,9 +14,9 @@ use crate::launcher::{CommandFailure, Launcher};
 /// A failed [`Launcher::start`](crate::launcher::Launcher::start).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
-    /// Words about the failure.
+    /// Reason of the failure.
     pub how: String,
-    /// Failure to end a job that may have been taken all the same.
+    /// Reason why the job could not be ended, though the scheduler may have taken it.
     pub failed_cancel: Option<String>,
 }
 
@@ -26,7 +26,7 @@ type EndedStart = (JobValues, Result<(), Refusal>);
 pub struct Starts {
     under_way: BTreeSet<String>,
     sender: Sender<EndedStart>,
-    /// In a lock that is never taken, which makes the struct `Sync`.
+    /// Receiver in a lock that is never taken: it makes the struct `Sync`.
     ended: Mutex<Receiver<EndedStart>>,
 }
 
@@ -53,6 +53,7 @@ impl Starts {
         });
     }
 
+    /// The next finished start, if there is one by now.
     pub fn next_ended(&mut self) -> Option<EndedStart> {
         let ended = self
             .ended

@@ -1,4 +1,4 @@
-//! Commands of a launcher as templates: split into words as by a shell, and run by none.
+//! Templates of launcher commands, such as `scancel --name {job}`, run without a shell.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -8,26 +8,26 @@ use omo_state::search_path::SearchPath;
 
 /// Names that a template may have in braces.
 pub const PLACEHOLDERS: [&str; 18] = [
-    // Also the `stdin`.
+    // Path of the prompt, which is also the `stdin`.
     "prompt_file",
     "branch",
     "base",
-    // Of the session, on this machine.
+    // Work tree of the session on this machine.
     "worktree",
     "run",
     "group",
-    // Unique, and chosen before the start.
+    // Job name, unique and chosen before the start.
     "job",
-    // Commit.
+    // Commit of the brief.
     "brief",
-    // Quoted for a shell, whose place it takes.
+    // `exec` of the worker, quoted for a shell.
     "worker",
-    // In the background.
+    // Commands for workers in the background of the other machine.
     "worker_start",
     "worker_cancel",
     "worker_list",
     "worker_logs",
-    // On this machine.
+    // Log file on this machine.
     "log",
     "minutes",
     // Settings of the launcher. `{options}` as a word of its own is split into words.
@@ -39,7 +39,7 @@ const OPTIONS: &str = "options";
 /// Placeholders of a command that runs as long as its worker.
 const ATTACHED: [&str; 6] = ["prompt_file", "branch", "base", "worktree", "run", "group"];
 
-/// A missing value is empty.
+/// Values by placeholder; a missing one is empty.
 pub type Values = BTreeMap<&'static str, String>;
 
 fn value_of<'v>(values: &'v Values, placeholder: &str) -> &'v str {

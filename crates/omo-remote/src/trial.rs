@@ -27,7 +27,7 @@ const ASKED_TEXT: &str = "ok";
 /// Budget of the client: half a dollar.
 const BUDGET_MICROS: u64 = 500_000;
 const CLIENT_SECONDS: u32 = 180;
-/// Someone waits for the trial.
+/// Maximum time in the queue: someone waits for the trial.
 const MAX_QUEUE_MINUTES: u32 = 10;
 /// Failures of `status` in a row that end the trial.
 const MAX_STATUS_FAILURES: u32 = 3;
@@ -36,12 +36,12 @@ const LOG_LINE_CHARS: usize = 200;
 const SLICE: Duration = Duration::from_millis(100);
 const QUEUED: &str = "has it in its queue";
 
-/// For `omo doctor`.
+/// Trial of one launcher profile, for `omo doctor`.
 #[derive(Clone, Copy, Debug)]
 pub struct LauncherTrial<'t> {
     pub root: &'t Path,
     pub repository: &'t GitRepository,
-    /// On the file system of the runs' logs.
+    /// Folder on the file system of the runs' logs.
     pub log_folder: &'t Path,
     pub profile: &'t LauncherProfile,
     pub remote_name: &'t str,
@@ -66,7 +66,7 @@ pub enum TrialPlace {
     Queue,
     Worker,
     Client,
-    /// The launcher works, except for this.
+    /// A remark about a launcher that works.
     Note,
 }
 
@@ -126,7 +126,7 @@ struct TrialWorker {
 type Tell<'t> = &'t mut dyn FnMut(TrialPlace, String);
 
 impl LauncherTrial<'_> {
-    /// Starts the worker and follows it to its end, while `goes_on`; tells each step.
+    /// Starts the worker and follows it to its end, while `goes_on`; passes each step to `tell`.
     pub fn run(
         &self,
         goes_on: &mut dyn FnMut() -> bool,

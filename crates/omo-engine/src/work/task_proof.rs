@@ -1,5 +1,4 @@
-//! Runs of a task's checks without its work: in a private copy as at its first attempt, but with
-//! the present test files.
+//! Runs of a task's checks without its work, in a private copy as at its first attempt.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
@@ -37,8 +36,7 @@ const PROOF_LIMIT: Duration = Duration::from_secs(240);
 const MAX_LOG_BYTES: u64 = 4 * 1024 * 1024;
 
 impl Engine<'_> {
-    /// `true` if checks also run in private copies: without the work, or with older files of
-    /// checks.
+    /// `true` if checks also run in private copies: without the work, or by their files as before.
     pub(super) fn is_compared(&self, state: &RunState, task: &Task, files: &[String]) -> bool {
         let words: BTreeSet<String> = task
             .proving_checks()

@@ -23,6 +23,7 @@ const LOOK_EVERY: Duration = Duration::from_secs(1);
 const PAUSE_AFTER_FAILURE: Duration = Duration::from_secs(30);
 const SESSION: &str = "client";
 
+/// Options of the client, whose prompt, fence and settings are written to the scratch folder.
 pub(super) fn client_spec(
     worker: &Worker<'_>,
     clone: &WorkerClone,
@@ -103,7 +104,7 @@ fn real_path(path: &Path) -> String {
         .to_string()
 }
 
-/// Shorter limit in seconds; 0 is none.
+/// The shorter time limit, in seconds; `0` as an option is none.
 fn time_limit_seconds(brief: u32, option: Option<u32>) -> u32 {
     let own = time_limit_or_default(brief);
     option

@@ -1,4 +1,4 @@
-//! Named workers of this machine: their life, their output and their end.
+//! `WorkerJobs`: workers that run on this machine under a name, to list, read and cancel.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -58,7 +58,7 @@ impl From<LockError> for JobError {
     }
 }
 
-/// Letters, digits, `-`, `.` and `_`; at most `MAX_NAME` bytes.
+/// Name of a job: letters, digits, `-`, `.` and `_`; at most `MAX_NAME` bytes.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct JobName(String);
 
@@ -90,7 +90,7 @@ pub struct WorkerJobs {
 }
 
 impl WorkerJobs {
-    /// Opens them, and forgets old ones.
+    /// Opens the jobs below `scratch`, and forgets old ones.
     pub fn open(scratch: &Path) -> Result<Self, JobError> {
         let jobs = Self {
             folder: open_top(scratch, &[FOLDER]).map_err(JobError::Folder)?,
@@ -104,7 +104,7 @@ impl WorkerJobs {
         Ok(StateLock::take_named(&self.folder, JOBS_LOCK, JOBS_WAIT)?)
     }
 
-    /// Also after its end.
+    /// `true` for a running job, and for a week after its end.
     pub fn is_known(&self, name: &JobName) -> bool {
         self.folder.contains(&name.file(RECORD))
     }
@@ -242,7 +242,7 @@ impl WorkerJobs {
     }
 }
 
-/// Of this process, by [`WorkerJobs::claim`].
+/// The job of this process, by [`WorkerJobs::claim`].
 #[derive(Debug)]
 pub struct RunningJob<'j> {
     jobs: &'j WorkerJobs,
@@ -260,7 +260,7 @@ impl RunningJob<'_> {
             .append(&self.name.file(LOG), line.as_bytes(), LOG_BYTES);
     }
 
-    /// By [`WorkerJobs::cancel`].
+    /// `true` once [`WorkerJobs::cancel`] has asked the job to end.
     pub fn is_cancelled(&self) -> bool {
         self.jobs.folder.contains(&self.name.file(CANCEL))
     }

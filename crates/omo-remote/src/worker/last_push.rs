@@ -1,4 +1,4 @@
-//! Pushes at the end of a worker: they have more patience, and the clone is kept where they fail.
+//! Pushes at the end of a worker: tried for longer, and the clone is kept where they fail.
 
 use std::time::{Duration, Instant};
 

@@ -38,16 +38,16 @@ pub(super) struct Reporter<'r> {
     pub looked_at: Option<String>,
     /// State of the files before the client began.
     pub files_before: Option<String>,
-    /// With earlier starts; a client at work counts with its budget.
+    /// Cost with that of earlier starts; a client at work counts with its whole budget.
     pub cost: ClientCost,
     branch: String,
     instance: String,
     host: String,
     seen: Option<String>,
     has_claimed: bool,
-    /// Next look for the report of a later start.
+    /// Time of the next look for the report of a later start.
     look_at: Instant,
-    /// Since the first push at the end.
+    /// Patience of pushes at the end, from the first of them on.
     pub patience: Option<PushPatience>,
 }
 
@@ -83,7 +83,7 @@ impl<'r> Reporter<'r> {
         self.has_claimed
     }
 
-    /// Looks at each [`LOOK_EVERY`] for a later start's report, or a removed one. A failed look says nothing.
+    /// `true` if a later start has reported, or the report is gone; looks once each [`LOOK_EVERY`].
     pub(super) fn is_replaced(&mut self, now: Instant) -> bool {
         if now < self.look_at {
             return false;
@@ -107,6 +107,7 @@ impl<'r> Reporter<'r> {
         }
     }
 
+    /// Pushes the commit `work`, if any, with a report in place of the last one.
     pub(super) fn push(&mut self, work: Option<&str>, phase: WorkerPhase) -> Result<(), PushStop> {
         let report = WorkerReport {
             version: EXCHANGE_VERSION,

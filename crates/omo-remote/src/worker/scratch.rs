@@ -1,5 +1,5 @@
-//! The folder of a worker: its user's own, and locked while the worker lives. The next start removes that of a killed
-//! worker; one with unpushed work stays for a week.
+//! Scratch folder of a worker: its user's own, and locked while the worker lives. The next start
+//! removes that of a killed worker; one with unpushed work stays for a week.
 
 use std::cell::Cell;
 use std::path::{Path, PathBuf};
@@ -16,9 +16,9 @@ const STARTS_WAIT: Duration = Duration::from_secs(30);
 const OWNER_LOCK: &str = "owner.lock";
 /// Mark of a folder that outlives its worker.
 const KEPT: &str = "kept";
-/// A user may be away for some days.
+/// Time that a folder is kept: its user may be away for some days.
 const KEPT_SECONDS: i64 = 7 * 24 * 60 * 60;
-/// Each is a whole clone; the newest ones stay.
+/// Maximum kept folders, each a whole clone; the newest ones stay.
 const MAX_KEPT: usize = 8;
 const START: &str = "start-";
 const DEAD: &str = "dead-";
