@@ -1,5 +1,4 @@
-//! Tasks that were handed to agents and have not begun yet, so that a session that asks for its
-//! next step meanwhile does not get them twice.
+//! Tasks handed to agents that have not begun them yet, which no other agent may get meanwhile.
 
 use omo_core::timestamp::Timestamp;
 
@@ -39,6 +38,7 @@ fn is_recent(at: Timestamp, now: Timestamp) -> bool {
         .is_none_or(|millis| millis < BEGINS_WITHIN_MILLIS)
 }
 
+/// Ids of such tasks, from a run's events up to `now`, in the order of their handout.
 pub fn dispatched_tasks(events: &[RunEvent], now: Timestamp) -> Vec<String> {
     let mut out: Vec<(String, Timestamp)> = Vec::new();
     for event in events {

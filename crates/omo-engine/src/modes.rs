@@ -19,7 +19,6 @@ use crate::state::RunState;
 
 pub use chosen::{ModeChoice, choose};
 
-/// Options of an arrangement, of which each mode reads some.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ModeOptions {
     /// Dependents that make a task a hub.
@@ -65,6 +64,7 @@ impl From<&RunPolicy> for ModeOptions {
     }
 }
 
+/// `plan` with the groups, dependencies, reviews and policy of `mode`.
 pub fn arranged(plan: Plan, mode: ExecutionMode, options: &ModeOptions) -> Plan {
     match mode {
         ExecutionMode::Batches => batches::arranged(plan, options),

@@ -35,6 +35,7 @@ pub enum ParallelAction<'a> {
 pub const BUDGET_SPENT: &str =
     "the budget of the run is spent; --resume --max-budget-usd X sets another one";
 
+/// The next action of the driver; `parallel` is the part of `state` about its workers.
 pub fn next_action<'a>(state: &'a RunState, parallel: &'a ParallelState) -> ParallelAction<'a> {
     if parallel.landed.is_some() {
         let result = if state.lacks_a_task() {

@@ -119,6 +119,7 @@ const SPARE_BYTES: u64 = 256 * 1024 * 1024;
 const OLDEST_GIT: (u32, u32) = (2, 38);
 const MAX_NAMES: usize = 8;
 
+/// Findings of all rules about the repository and the plan.
 pub fn check_repository(plan: &Plan, facts: &PreflightFacts) -> Vec<PreflightFinding> {
     let found = [
         check_git_version(facts),

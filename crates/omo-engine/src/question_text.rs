@@ -13,6 +13,7 @@ use crate::state::{
 };
 use crate::wave_rules;
 
+/// The question of the kind `about`: next free id, text and options.
 pub(crate) fn build_question(state: &RunState, about: QuestionKind) -> Question {
     let (question, options) = match &about {
         QuestionKind::Verification => (

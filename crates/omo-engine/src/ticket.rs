@@ -5,7 +5,7 @@ use omo_state::random_id;
 
 use crate::error::RunStoreError;
 
-/// Letters of a ticket: as hard to guess as a key of 128 bits.
+/// Number of letters of a ticket: as hard to guess as a key of 128 bits.
 const LETTERS: usize = 28;
 
 #[derive(Clone, Debug, PartialEq, Eq)]

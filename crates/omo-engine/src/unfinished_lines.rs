@@ -1,6 +1,6 @@
-//! Added lines that name unfinished work; they refuse nothing, and the reviewer is shown their places. Words such as
-//! `TODO` count in capitals wherever they stand; a word that is honest in code or in a test's name (`placeholder=`,
-//! `it("should work")`) counts in a comment only; "temporary" alone does not: temporary files are finished work.
+//! Search of added lines for words of unfinished work, which are shown to the reviewer and refuse
+//! nothing. `TODO`, `FIXME` and `WIP` count anywhere; a word that is honest in code or in a test's
+//! name (`placeholder=`, `it("should work")`) counts in a comment only; "temporary" alone does not.
 
 use std::collections::BTreeSet;
 

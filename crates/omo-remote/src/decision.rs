@@ -85,7 +85,7 @@ pub enum JobDecision {
     End(JobOutcome),
 }
 
-/// States by name, from lines of both; of a worker that is listed twice the furthest one counts.
+/// States by name, from lines of name and state; of a worker listed twice, the furthest counts.
 pub fn parse_engine_states(text: &str) -> BTreeMap<String, EngineState> {
     let mut states = BTreeMap::new();
     for line in text.lines() {

@@ -40,7 +40,7 @@ pub struct WorkerBrief {
     pub never_touch: Vec<String>,
     /// `--dangerously-skip-permissions`, on request of the user of the run.
     pub skips_permissions: bool,
-    /// `--allowedTools`.
+    /// Rules for `--allowedTools` of the client.
     pub allow: Vec<String>,
     pub model: Option<String>,
     /// In millionths of a US dollar.

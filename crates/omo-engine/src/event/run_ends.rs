@@ -14,7 +14,7 @@ pub enum PullRequestAttempt {
     /// Under way, or interrupted.
     Begun,
     Opened {
-        /// Its address, as the program says it.
+        /// Address of the request, as the program prints it.
         address: String,
     },
     Failed {

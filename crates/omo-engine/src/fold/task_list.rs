@@ -10,6 +10,7 @@ use crate::evidence_rules;
 use crate::state::{LedgerError, TaskState, TaskStatus};
 
 impl RunState {
+    /// Refuses an event that no valid ledger of a task list has at this state.
     pub(super) fn check_task_list_event(
         &self,
         event: &RunEvent,

@@ -6,7 +6,7 @@ use super::ModeOptions;
 use super::graph::{dependents, flattened, group};
 use super::review::add_reviews;
 
-/// Keeps the batches of a plan, or makes some: a stop follows the first task, a hub, a marked task.
+/// Keeps a plan's batches, or makes some: a stop follows the first, and any with a hub or a mark.
 pub(super) fn arranged(plan: Plan, options: &ModeOptions) -> Plan {
     if plan.groups.iter().any(|group| group.hard_stop) {
         return plan;

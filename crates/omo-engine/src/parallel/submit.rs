@@ -37,7 +37,7 @@ pub(super) struct Submission {
 }
 
 impl ParallelDriver<'_> {
-    /// Starts workers for prepared sessions, each with `micros`; `false` where the remote refused one: the rest waits.
+    /// Starts workers for prepared sessions, or queues them; `false` after a refused push.
     pub(super) fn submit_workers(
         &mut self,
         parallel: &ParallelState,

@@ -14,6 +14,7 @@ use crate::task_counterfactual;
 
 const HEADING: &str = "## Execution Report";
 
+/// The plan's section as Markdown, from its heading on.
 pub fn section(state: &RunState) -> String {
     let counts = state.task_counts();
     // A paragraph each: rendered, consecutive lines run into one.

@@ -84,6 +84,7 @@ fn as_map<S: Serializer>(
     map.end()
 }
 
+/// The progress of the run, or of the part of the plan that `asked` selects.
 pub fn progress_file(state: &RunState, asked: RunScope) -> ProgressFile {
     let reached = OutcomeSummary::for_run(state, asked.selection);
     let is_over = state.phase != RunPhase::Executing;

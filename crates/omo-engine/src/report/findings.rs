@@ -16,6 +16,7 @@ use crate::unfinished_lines::unfinished_lines;
 const NAMED_FILES: usize = 8;
 const NAMED_LINES: usize = 10;
 
+/// Lines about `tasks`, such as `step 3: …`, and about the whole run.
 pub fn finding_lines<'a>(
     state: &RunState,
     tasks: impl IntoIterator<Item = &'a Task>,

@@ -1,5 +1,4 @@
-//! Texts about changes that were taken back after a step: remaining ones, and how to restore
-//! others.
+//! Texts about changes that were taken back after a step: remaining paths, restore commands.
 
 use omo_core::text::{list_some, sanitize};
 use omo_git::kept_work::split_reference;
@@ -7,6 +6,7 @@ use omo_plan::model::Plan;
 
 const NAMED_PATHS: usize = 8;
 
+/// Command such as `omo run restore step-2 --run r-1`; `None` for another kind of reference.
 pub fn restore_command(reference: &str) -> Option<String> {
     let (run, id) = split_reference(reference)?;
     Some(format!(

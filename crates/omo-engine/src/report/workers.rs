@@ -35,6 +35,7 @@ pub(super) fn workers_section(state: &RunState) -> String {
     text + "\n"
 }
 
+/// Lines about the user's branch, the cost, and the work of each session.
 pub fn worker_result_lines(state: &RunState) -> Vec<String> {
     let Some(parallel) = &state.parallel else {
         return Vec::new();
@@ -221,7 +222,7 @@ fn moved_text(branch: &str, from: &str, to: &str) -> String {
     )
 }
 
-/// A worker on another machine has no key of its user.
+/// The line about unsigned commits: a worker elsewhere has no signing key of the user.
 fn unsigned_line(parallel: &ParallelState) -> Option<String> {
     let commits = pluralize(parallel.unsigned, "commit");
     (parallel.unsigned > 0)

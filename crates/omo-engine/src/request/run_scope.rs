@@ -35,6 +35,7 @@ impl From<&RunRequest> for RunScope {
 }
 
 impl RunScope {
+    /// Text such as `session 2` or `dry-run`.
     pub fn describe(self) -> String {
         let number = self
             .selection

@@ -52,7 +52,7 @@ fn worker_lines(group: &str, parallel: &ParallelState) -> Vec<String> {
     log.into_iter().chain([known]).collect()
 }
 
-/// Command that sets a budget larger by as much as the run was given.
+/// Command that sets a budget which leaves as much again as the run was given.
 fn budget_line(state: &RunState, parallel: &ParallelState) -> String {
     let counted = parallel
         .cost_micros()

@@ -51,7 +51,7 @@ impl Engine<'_> {
         )
     }
 
-    /// Events of an answer. To go on accepts the judges that the question is about as they are now.
+    /// Events of an answer; `continue` accepts the judges in question as they are now.
     pub fn answer_question(
         &self,
         state: &RunState,

@@ -11,7 +11,7 @@ use omo_state::config::UnlistedFiles;
 
 use crate::state::RunState;
 
-/// Files of a task in a work tree that others change, too: paths that tasks list decide.
+/// Files of a task in a shared work tree, where writers are unknown: the listed paths decide.
 pub(super) struct OwnFiles<'a> {
     state: &'a RunState,
     /// Paths that the task and its session list; `None` where neither lists any, and all may be of the task.

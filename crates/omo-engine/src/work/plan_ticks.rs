@@ -1,5 +1,5 @@
-//! Ticks for done tasks in the plan's file: omo's own edit, one character for each checkbox, opened again where a task
-//! is done again. The file is read as it is by then; a kill in between is made up for by the next command.
+//! Ticks in the plan's file: omo fills the checkbox of a done task, and clears it when the task is
+//! done again. The file is read as it is then; the next command makes up for a kill in between.
 
 use std::fs;
 use std::path::Path;

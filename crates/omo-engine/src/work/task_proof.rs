@@ -36,7 +36,7 @@ const PROOF_LIMIT: Duration = Duration::from_secs(240);
 const MAX_LOG_BYTES: u64 = 4 * 1024 * 1024;
 
 impl Engine<'_> {
-    /// `true` if checks also run in private copies: without the work, or by their files as before.
+    /// `true` if checks also run in private copies: without the work, or with earlier check files.
     pub(super) fn is_compared(&self, state: &RunState, task: &Task, files: &[String]) -> bool {
         let words: BTreeSet<String> = task
             .proving_checks()

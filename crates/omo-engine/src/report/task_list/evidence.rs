@@ -19,6 +19,7 @@ pub(super) struct Amount {
     pub(super) columns: usize,
 }
 
+/// Tables of checked commands and of judged criteria; empty without any.
 pub(super) fn evidence_sections(state: &RunState, amount: Amount) -> String {
     let mut text = String::new();
     let checked = checked_commands(state);

@@ -29,6 +29,7 @@ const WIDE: usize = 1_000;
 const NARROW: usize = 56;
 const SKIPPED: &str = " (verification skipped)";
 
+/// The report with all rows, and with commands of up to 1,000 columns.
 pub fn final_report(state: &RunState) -> String {
     report_with(
         state,

@@ -31,6 +31,7 @@ pub struct DryRunReport {
     pub is_ready: bool,
 }
 
+/// The report on the selected part of a plan; `is_ready` if it has no issue.
 pub fn dry_run_report(plan: &Plan, part: PlanSelection, facts: &DryRunFacts) -> DryRunReport {
     let (tasks, groups) = (selected_tasks(plan, part), selected_groups(plan, part));
     let mut text = format!(
