@@ -12,12 +12,13 @@ use omo_state::files::folder::FolderError;
 use omo_state::trust::GivenApproval;
 use omo_state::{env, run_environment};
 
+/// Facts about a new run, gathered before its session's entry changes.
 #[derive(Debug)]
 pub struct ActivationContext<'a> {
     pub root: Option<&'a Path>,
     pub state_home: Option<&'a Path>,
     pub id: &'a SessionId,
-    /// From [`settle_scope`](omo_git::work_files::settle_scope).
+    /// Name from [`settle_scope`](omo_git::work_files::settle_scope).
     pub scope: Option<String>,
     pub settings: Vec<SettingsMark>,
     pub approval: Option<GivenApproval>,

@@ -22,6 +22,7 @@ pub const FILE: &str = "omo.toml";
 const MAX_BYTES: u64 = 64 * 1024;
 const MAX_PATTERNS: usize = 64;
 
+/// Content of an `omo.toml`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RepositoryConfig {
     /// `[[check]]` tables.
@@ -102,7 +103,7 @@ impl RepositoryConfig {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ApprovalState {
     Yes(GivenApproval),
-    /// Of this content with another file that it runs.
+    /// Approved with this content, before a file that it runs has changed.
     Before {
         changed: String,
     },

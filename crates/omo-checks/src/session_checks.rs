@@ -68,6 +68,7 @@ pub trait CheckWatcher {
     fn check_finished(&mut self, _result: &CheckResult) {}
 }
 
+/// Runs `checks` again, at most three times in all, until the files stay unchanged meanwhile.
 pub fn verify(
     checks: &[Check],
     setup: &CheckContext,

@@ -11,6 +11,7 @@ use crate::task_check::{self, CheckLog};
 
 pub const LIMIT_SECONDS: u32 = 600;
 
+/// Reason for a worktree whose set-up did not succeed.
 #[derive(Debug, thiserror::Error)]
 pub enum SetUpError {
     #[error("{}", describe_failure(command, outcome, log))]

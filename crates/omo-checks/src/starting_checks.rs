@@ -8,6 +8,7 @@ use omo_state::trust::GivenApproval;
 
 use crate::repository_config::{ApprovalState, RepositoryConfig};
 
+/// Checks of a new run, and the checks of `omo.toml` that still need an approval.
 #[derive(Debug, Default)]
 pub struct StartingChecks {
     pub checks: Vec<Check>,

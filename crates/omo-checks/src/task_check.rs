@@ -13,6 +13,7 @@ use omo_process::job::{self, CommandJob};
 use omo_process::keeper::TaskCheckSpec;
 use omo_process::platform::bash;
 
+/// Open log file for the output of a check.
 #[derive(Debug)]
 pub struct CheckLog {
     pub path: PathBuf,

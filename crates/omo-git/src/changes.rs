@@ -35,6 +35,7 @@ pub struct TreeSnapshot {
     submodules: BTreeMap<String, String>,
 }
 
+/// Kind of a change between two snapshots.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum PathChangeKind {

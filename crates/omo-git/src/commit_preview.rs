@@ -92,7 +92,7 @@ fn status_paths(
 /// Folders that no commit takes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct UncommittedFolders {
-    /// Without a file, each with a `/` at its end.
+    /// Folders without a file, each with a `/` at its end.
     pub empty: Vec<String>,
     pub repositories: Vec<String>,
 }

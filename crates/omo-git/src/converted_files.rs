@@ -22,6 +22,7 @@ const ASK_ATTRIBUTES: [&str; 8] = [
 /// Filter of git-lfs, whose pointers are known by their content.
 const LARGE_FILES: &str = "lfs";
 
+/// Files whose stored form differs from the one in the work tree.
 #[derive(Debug, Default)]
 pub struct ConvertedPaths {
     /// Files with an encoding, an `$Id$`, or a filter that is set up here.

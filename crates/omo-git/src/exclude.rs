@@ -9,6 +9,7 @@ use omo_state::git_worktree::GitWorktree;
 
 const MAX_BYTES: u64 = 16 * 1024 * 1024;
 
+/// Path of `info/exclude` in the common git folder.
 pub(crate) fn exclude_file(tree: &GitWorktree) -> PathBuf {
     tree.common.join("info").join("exclude")
 }

@@ -17,7 +17,7 @@ use crate::platform::{FolderEntry, OpenFolder, OpenedEntry};
 /// Files that a thread takes at a time.
 const FILES_AT_ONCE: usize = 500;
 const MAX_THREADS: usize = 8;
-/// Up to this size a file is read and written: a copy by the system takes more calls.
+/// Maximum bytes of a file that is read and written: a copy by the system takes more calls.
 const SMALL_FILE: usize = 16 * 1024;
 pub(crate) const ASK_EVERY: Duration = Duration::from_millis(50);
 const ASK_EVERY_FILES: usize = 32;
@@ -37,7 +37,7 @@ pub enum CopyError {
 }
 
 impl CopyError {
-    /// By the kind of the error: `FileTooLarge` and `Interrupted` are the first two.
+    /// Error by its kind: `FileTooLarge` and `Interrupted` are the first two.
     pub(crate) fn new(path: &Path, error: io::Error) -> Self {
         let path = path.to_owned();
         match error.kind() {

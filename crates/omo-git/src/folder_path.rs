@@ -38,7 +38,7 @@ impl FolderPath {
         }
     }
 
-    /// Has the next path opened from the top, as another process may have put other folders there.
+    /// Forgets open folders: another process may have put other ones there.
     pub(crate) fn reopen(&mut self, makes_folders: bool) {
         self.open.clear();
         self.makes = makes_folders;

@@ -5,6 +5,7 @@ use std::path::Path;
 use crate::git_command;
 use crate::git_output::parts;
 
+/// Status of a folder for git.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FolderStatus {
     /// Tracked files.

@@ -6,6 +6,7 @@ pub(crate) fn lossy_text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
+/// Parts of an output with NUL behind each, without empty ones.
 pub(crate) fn parts(output: &[u8]) -> impl Iterator<Item = &[u8]> {
     output
         .split(|byte| *byte == 0)

@@ -101,6 +101,7 @@ fn is_path(name: &OsString) -> bool {
     name.eq_ignore_ascii_case("PATH")
 }
 
+/// Variables of the user for git and hooks, from saved settings or this process.
 pub(crate) fn user_variables(settings: Option<&GitSettings>) -> Vec<(String, OsString)> {
     let identity = own_identity()
         .into_iter()

@@ -11,6 +11,7 @@ use omo_process::process_identity::{is_alive, start_mark};
 pub(crate) const LOOK_EVERY: Duration = Duration::from_millis(20);
 const OWNER: &str = "omo lands ";
 
+/// Held lock on the index, released on drop.
 #[derive(Debug)]
 pub(crate) struct IndexLock {
     path: PathBuf,

@@ -62,6 +62,7 @@ pub fn split_reference(reference: &str) -> Option<(&str, &str)> {
         .split_once('/')
 }
 
+/// Work to save below `refs/omo/keep`, as trees.
 pub(crate) struct WorkToKeep<'a> {
     pub(crate) name: &'a WorkerName,
     pub(crate) tree: &'a str,

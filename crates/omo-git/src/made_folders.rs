@@ -34,6 +34,7 @@ pub fn is_made(path: &str) -> bool {
         .any(|name| name == "vendor" || is_left_out(name))
 }
 
+/// `true` for a path in a cache folder of Python.
 pub(crate) fn is_cached(path: &str) -> bool {
     path.split('/')
         .rev()

@@ -38,6 +38,7 @@ pub struct NamingText {
     pub origin: PathBuf,
 }
 
+/// File that a text names.
 #[derive(Clone, Copy, Debug)]
 pub struct NamedFile<'a> {
     /// Path from the top of the work tree; an absolute path elsewhere.
@@ -380,7 +381,7 @@ fn reads_folders(text: &str) -> bool {
         .any(|how| text.contains(how))
 }
 
-/// Without `.` and `..`.
+/// Path with `.` and `..` resolved.
 fn normalized(path: &Path) -> PathBuf {
     path.components().fold(PathBuf::new(), |mut whole, part| {
         match part {

@@ -48,6 +48,7 @@ impl FileStamp {
     }
 }
 
+/// Entry of a folder, opened without a link being followed.
 #[derive(Debug)]
 pub(crate) enum OpenedEntry {
     File {

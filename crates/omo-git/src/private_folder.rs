@@ -23,6 +23,7 @@ pub(crate) const CHANGES: &str = "changes";
 pub(crate) const RESTORE: &str = "restore";
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
+/// Private folder under its lock, which is held until drop.
 pub(crate) struct PrivateFolder {
     pub(crate) folder: GuardedFolder,
     _lock: StateLock,

@@ -222,6 +222,7 @@ struct RunFolder<'a> {
     id: &'a SessionId,
 }
 
+/// Opened record of a run's starting files.
 pub(crate) struct RecordedRun<'a> {
     folder: RunFolder<'a>,
     trees: RecordedTrees,

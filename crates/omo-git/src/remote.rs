@@ -23,6 +23,7 @@ const PROGRAMS: &str = "^(core[.](sshcommand|askpass|gitproxy|alternaterefscomma
 const MAX_NAME: usize = 100;
 const COMPLAINT_CHARS: usize = 200;
 
+/// Failure of a call to a remote.
 #[derive(Debug, Error)]
 pub enum RemoteError {
     #[error("this repository has no remote called `{}`", sanitize(name, 60))]
@@ -300,7 +301,7 @@ fn complaint_reason(complaint: &str) -> String {
     )
 }
 
-/// Without the password, which belongs in no command line and no text.
+/// Address without the password, which belongs in no command line and no text.
 pub fn without_password(address: &str) -> String {
     let Some((scheme, rest)) = address.split_once("://") else {
         return address.to_owned();

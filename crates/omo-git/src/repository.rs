@@ -73,7 +73,7 @@ pub struct GitRepository {
 }
 
 const OMO_FOLDER: &str = "omo";
-/// Held while git makes or removes a worktree.
+/// Lock file while git makes or removes a worktree.
 const WORKTREES_LOCK: &str = "worktrees.lock";
 /// Longer than others take for theirs.
 const WORKTREES_WAIT: Duration = Duration::from_secs(60);
@@ -586,6 +586,7 @@ pub(crate) fn trimmed_line(output: &[u8]) -> String {
         .to_owned()
 }
 
+/// `true` for an object id of SHA-1 or SHA-256 in full.
 pub(crate) fn is_object_name(name: &str) -> bool {
     matches!(name.len(), 40 | 64) && name.bytes().all(|byte| byte.is_ascii_hexdigit())
 }

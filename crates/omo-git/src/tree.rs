@@ -103,6 +103,7 @@ pub(crate) enum Look<'s> {
     Recorded(&'s FileScope),
 }
 
+/// Work tree with a private index, object folder and git folder for looks at it.
 pub(crate) struct ScratchTree<'a> {
     tree: GitWorktree,
     calls: &'a GitCalls,
@@ -418,7 +419,7 @@ impl<'a> ScratchTree<'a> {
             .is_some_and(|inner| inner.head().is_some())
     }
 
-    /// Not by `git add`, which starts another git in each submodule, with its settings.
+    /// Updates the index without `git add`, which starts another git in each submodule.
     fn update_index(&self, changed: &[u8]) -> Option<()> {
         let paths = parts(changed);
         // A repository without a commit cannot be an entry.

@@ -65,6 +65,7 @@ pub(crate) fn tree_path(project: &str, path: &str) -> Option<TreePath> {
     (name.0.is_empty() || is_safe(&name)).then_some(name)
 }
 
+/// Folder of the project from the top of the work tree; empty for the top itself.
 pub(crate) fn project_folder(root: &Path, work_tree: &GitWorktree) -> Option<String> {
     Some(
         root.strip_prefix(&work_tree.top)

@@ -262,10 +262,10 @@ fn noted_place(folder: &Path) -> PathBuf {
 /// State of `.git` in the folder of a worktree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum DotGit {
-    /// It leads to git's own folder of the worktree.
+    /// File that leads to git's own folder of the worktree.
     Own,
     Missing,
-    /// It leads elsewhere, or git did not make it.
+    /// File that leads elsewhere, or that git did not make.
     Foreign,
 }
 
@@ -282,7 +282,7 @@ pub(crate) fn dot_git(path: &Path, git_folder: &Path) -> DotGit {
     }
 }
 
-/// By `READY`, or by the branch of a worktree that is not whole.
+/// `true` by the file `READY`, or by the branch of an incomplete worktree.
 fn belongs_to(git_folder: &Path, name: &WorkerName) -> bool {
     let owner = fs::read_to_string(git_folder.join(READY));
     owner.map_or_else(

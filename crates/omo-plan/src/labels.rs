@@ -11,6 +11,7 @@ use crate::pattern::Pattern;
 /// Maximum bytes of a name; a longer one is a sentence.
 const MAX_NAME: usize = 60;
 
+/// Label with the place of its value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LabeledField<'a> {
     pub name: &'a str,

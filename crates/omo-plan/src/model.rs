@@ -21,6 +21,7 @@ pub const PLAN_SCHEMA: u32 = 1;
 pub const MAX_PLAN_BYTES: u64 = 16 * 1024 * 1024;
 pub const MAX_PLAN_TASKS: usize = 10_000;
 
+/// Plan of any dialect, with all that a run needs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Plan {
     pub schema: u32,
@@ -45,7 +46,7 @@ pub struct Plan {
     pub diagnostics: Vec<Diagnostic>,
 }
 
-/// Each is described in its file of [`crate::dialects`].
+/// Format of a plan, described in its file of [`crate::dialects`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Dialect {

@@ -38,6 +38,7 @@ pub fn path_covers(planned: &str, file: &str) -> bool {
     PlannedPaths::new([planned].into_iter()).covers(file)
 }
 
+/// Planned paths, parsed once for many files.
 pub struct PlannedPaths(Vec<Option<Meant>>);
 
 impl PlannedPaths {

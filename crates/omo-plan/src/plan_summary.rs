@@ -88,6 +88,7 @@ fn entry_condition_text(plan: &Plan) -> &str {
     text.unwrap_or("none")
 }
 
+/// Number of sessions in each wave, as pairs of wave and number.
 pub fn sessions_per_wave(sessions: &[&TaskGroup]) -> Vec<(usize, usize)> {
     let mut waves = BTreeMap::new();
     for session in sessions {

@@ -3,6 +3,7 @@
 use crate::model::{Plan, TaskGroup};
 use crate::plan_summary::{session_groups, sessions_per_wave};
 
+/// Clients for a run: one, or one for each session of the plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RunStrategy {
     SingleSession,

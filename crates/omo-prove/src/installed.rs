@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use omo_git::file_copier::{CopyError, CopyKind, CopyOptions, FileCopier};
 use omo_git::made_folders::INSTALLED;
 
+/// Folders of installed packages among ignored paths.
 pub(crate) fn installed_folders(ignored: Vec<PathBuf>) -> BTreeSet<PathBuf> {
     ignored
         .into_iter()

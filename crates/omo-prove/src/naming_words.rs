@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
+/// `true` where one of `words` names the file at `path`.
 pub fn is_named(path: &str, words: &BTreeSet<String>) -> bool {
     naming_words(path, words).next().is_some()
 }

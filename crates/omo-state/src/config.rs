@@ -29,6 +29,7 @@ const KNOWN: &str =
 const MAX_WORKER_MB: u32 = 1_048_576;
 const MAX_BYTES: u64 = 64 * 1024;
 
+/// Values of the configuration, each a default where the file has none.
 #[derive(Clone, Debug, Default)]
 pub struct UserConfig {
     pub keywords: Keywords,

@@ -56,6 +56,7 @@ pub struct EndedRun {
     pub seal: Option<String>,
 }
 
+/// Result of a look at a record's seal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RecordSeal {
     Holds,

@@ -1,5 +1,5 @@
 //! Marker file in a project with an open plan run, so that the start of a session finds out fast.
-//! Only a hint: where it is set, the ledgers are asked.
+//! The marker is only a hint: where it is set, the ledgers are asked.
 
 use std::path::Path;
 

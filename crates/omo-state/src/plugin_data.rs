@@ -27,6 +27,7 @@ pub fn remember_plugin_data(state_home: Option<&Path>) -> Result<(), FolderError
     folder.replace(FILE, data.as_bytes())
 }
 
+/// Data folder of the plugin, from this process's environment or the note.
 pub fn find_plugin_data(state_home: &Path) -> Option<PathBuf> {
     let [named, _] = env::plugin_folders();
     named.or_else(|| {

@@ -9,6 +9,7 @@ pub fn file_name(id: &SessionId) -> String {
     format!("review-{}.md", id.as_str())
 }
 
+/// Name of the folder for large files.
 pub fn versions_folder_name(id: &SessionId) -> String {
     format!("review-{}", id.as_str())
 }

@@ -324,6 +324,7 @@ impl Renewal {
     }
 }
 
+/// BLAKE3 digest of `bytes` in hexadecimal digits.
 pub fn hex_digest(bytes: &[u8]) -> String {
     blake3::hash(bytes).to_hex().to_string()
 }

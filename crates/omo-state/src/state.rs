@@ -45,6 +45,7 @@ pub enum StateError {
     Json(#[from] serde_json::Error),
 }
 
+/// Choice about a state file that cannot be parsed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CorruptPolicy {
     /// An error: the user asked for no change.

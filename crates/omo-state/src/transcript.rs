@@ -40,6 +40,7 @@ const MAX_LINE_BYTES: u64 = 8 * 1024 * 1024;
 /// Start of the client's copies of its requests, which are most of a transcript.
 const COPY: &[u8] = b"{\"type\":\"api-request";
 
+/// Facts about a conversation, from the end of its transcript.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ConversationState {
     pub holds_contract: bool,

@@ -20,6 +20,7 @@ pub const MAX_BYTES: u64 = 64 * 1024;
 /// Milliseconds for which an order is valid; the hook waits no longer.
 const HOLDS_MILLIS: i64 = 10_000;
 
+/// Command that a person typed, sealed by the hook.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TypedOrder {
     pub command: RunCommand,

@@ -16,6 +16,7 @@ const TASKFILES: [&str; 8] = [
     "taskfile.dist.yaml",
 ];
 
+/// Test command of the first makefile, justfile or taskfile with a target `test`.
 pub(super) fn test_target(top: &dyn TopFiles) -> Option<DetectedCheck> {
     first_target(top, &MAKEFILES, "make test", |text| {
         has_make_target(text, top)
@@ -39,7 +40,7 @@ fn first_target(
     has_target(&top.text(found_in)?).then_some(DetectedCheck { command, found_in })
 }
 
-/// Beside a file or folder `test`, make takes the target for up to date unless it is phony.
+/// `true` for a target `test` that runs: beside a file `test` only a phony one does.
 fn has_make_target(text: &str, top: &dyn TopFiles) -> bool {
     let text = text.replace("\\\r\n", " ").replace("\\\n", " ");
     let rules: Vec<(&str, &str)> = text

@@ -22,7 +22,7 @@ pub(super) const ALL: [Detect; 11] = [
     php,
 ];
 
-/// Beside a package at the top, `cargo test` leaves out members without `default-members`.
+/// Rust. Beside a package at the top, `cargo test` leaves out members without `default-members`.
 fn rust(top: &dyn TopFiles) -> Option<Candidate> {
     let file = top.first_file(&["Cargo.toml"])?;
     let manifest = top.toml(file);
@@ -39,7 +39,7 @@ fn rust(top: &dyn TopFiles) -> Option<Candidate> {
     ))
 }
 
-/// In a workspace `./...` is the module at the top, and an error without one.
+/// Go. In a workspace `./...` is the module at the top, and an error without one.
 fn go(top: &dyn TopFiles) -> Option<Candidate> {
     let file = top.first_file(&["go.work", "go.mod"])?;
     let command = if file == "go.work" {

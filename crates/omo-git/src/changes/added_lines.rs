@@ -14,7 +14,7 @@ pub struct AddedLine {
     pub file: String,
     /// Line number, from 1.
     pub line: usize,
-    /// Without line end; no UTF-8 is `U+FFFD`.
+    /// Text without line end; a byte that is no UTF-8 is `U+FFFD`.
     pub text: String,
 }
 

@@ -51,7 +51,7 @@ pub(super) fn pathspec_list(names: &[TreePath]) -> Vec<u8> {
 struct TraceEvent {
     #[serde(rename = "event")]
     kind: String,
-    /// With a slash in a git that this one started.
+    /// Session id of git's trace, with a slash in a git that this one started.
     sid: String,
     child_id: Option<i64>,
     hook_name: Option<String>,

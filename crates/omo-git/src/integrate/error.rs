@@ -14,7 +14,7 @@ pub enum LandError {
     /// Uncommitted edits are in the way.
     #[error("changes that are not committed are in the way: {}", paths.join(", "))]
     Dirty {
-        /// Sorted.
+        /// Changed paths, sorted.
         paths: Vec<String>,
     },
     /// The branch moved meanwhile.

@@ -157,9 +157,9 @@ pub fn count_commits_since(
 pub struct EditFacts {
     /// Indexed paths.
     pub known: Vec<String>,
-    /// With `assume-unchanged`.
+    /// Paths marked `assume-unchanged`.
     pub assumed: Vec<String>,
-    /// With `skip-worktree`.
+    /// Paths marked `skip-worktree`.
     pub skipped: Vec<String>,
     /// Untracked and ignored files.
     pub unknown: Vec<String>,

@@ -7,6 +7,7 @@ use crate::repository::{GitFailed, GitRepository, is_object_name, trimmed_line};
 
 const UNKNOWN_OPTION: i32 = 129;
 
+/// Result of a merge that changes nothing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MergePreview {
     /// The tip contains the commit already.

@@ -25,6 +25,7 @@ const FILE: OFlags = OFlags::CLOEXEC
     .union(OFlags::NOFOLLOW);
 const RIGHTS: u32 = 0o7777;
 
+/// Handle of an open folder.
 pub(crate) struct UnixOpenFolder(OwnedFd);
 
 impl UnixOpenFolder {

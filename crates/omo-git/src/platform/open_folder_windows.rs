@@ -10,6 +10,7 @@ use super::{FolderEntry, OpenedEntry};
 
 const FILE_FLAG_OPEN_REPARSE_POINT: u32 = 0x0020_0000;
 
+/// Path of a folder that was checked to be no link.
 pub(crate) struct WindowsOpenFolder(PathBuf);
 
 impl WindowsOpenFolder {

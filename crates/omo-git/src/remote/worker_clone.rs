@@ -59,7 +59,7 @@ pub enum BranchPeek {
     /// A new commit, which the clone has fetched.
     Moved(String),
     Gone,
-    /// No answer.
+    /// No answer of the remote.
     Silent,
 }
 

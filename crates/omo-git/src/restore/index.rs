@@ -21,6 +21,7 @@ use crate::tree_path::TreePath;
 const OLDER: &[u8] = b"omo puts the index back\n";
 const NEW: &str = "index.omo";
 
+/// Entries of an index by path, as for `git update-index --index-info`.
 pub(crate) type IndexEntries = BTreeMap<TreePath, Vec<u8>>;
 
 pub(super) fn open_index(tree: &GitWorktree) -> Result<Option<File>, RestoreError> {

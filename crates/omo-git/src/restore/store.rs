@@ -130,6 +130,7 @@ fn lost_manifest() -> RestoreError {
     RestoreError::SnapshotGone("the list of files".to_owned())
 }
 
+/// Digest of the bytes in hexadecimal digits, as names of stored contents.
 pub(crate) fn digest_of(mut bytes: impl Read) -> io::Result<String> {
     copy(&mut bytes, None)
 }

@@ -20,6 +20,7 @@ const ENTRIES: &str = "entries";
 /// Larger caches are not used, and everything is read each time.
 const MAX_BYTES: u64 = 128 * 1024 * 1024;
 
+/// Cached facts about a project's files.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct CachedFiles {
     pub(super) scope: Option<String>,

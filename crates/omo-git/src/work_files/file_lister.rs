@@ -15,6 +15,7 @@ use crate::made_folders::is_left_out;
 use crate::own_git_dir::{self, RepositorySettings, quote_path};
 use crate::tree::is_index;
 
+/// Listed paths from the top of the work tree.
 #[derive(Debug, Default)]
 pub(super) struct ListedFiles {
     pub(super) tracked: BTreeSet<Vec<u8>>,

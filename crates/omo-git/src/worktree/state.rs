@@ -39,6 +39,7 @@ const FIRST_INDEX: &str = "omo-first-index";
 /// File of a sparse checkout, in git's folder of a worktree.
 const SPARSE: &str = "info/sparse-checkout";
 
+/// All that a worktree alone holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct WorktreeState {
     pub(super) held: HeldWork,
@@ -221,7 +222,7 @@ impl ScratchIndex<'_> {
     }
 }
 
-/// Without submodules and inner repositories.
+/// State of a worktree without submodules and inner repositories.
 fn plain_state(
     inside: &GitRepository,
     signs: GitDirFingerprint,

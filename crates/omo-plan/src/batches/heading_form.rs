@@ -2,6 +2,7 @@
 
 use crate::pattern::Pattern;
 
+/// Form of a task's heading.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HeadingForm {
     /// `### Task 1: title` or `## Task 1-tests — title`.

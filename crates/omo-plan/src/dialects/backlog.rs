@@ -20,6 +20,7 @@ const MARKERS: [&str; 2] = ["<!-- AC:BEGIN -->", "<!-- SECTION:"];
 const MAX_TITLE: usize = 200;
 const MAX_CRITERION: usize = 400;
 
+/// Dialect of Backlog.md.
 #[derive(Debug)]
 pub struct BacklogDialect;
 

@@ -18,6 +18,7 @@ use crate::model::{GroupIsolation, OnTaskFail, Parallelism, Plan, Precondition, 
 use crate::pattern::Pattern;
 use decisions::write_choice;
 
+/// Dialect of the dev-workflow plugin.
 #[derive(Debug)]
 pub struct DevWorkflowDialect;
 

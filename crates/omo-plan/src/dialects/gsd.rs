@@ -38,6 +38,7 @@ const KEYS: [&str; 6] = [
 /// Label for the text of an unnamed checkpoint.
 const CHECKPOINT: &str = "Checkpoint";
 
+/// Dialect of GSD.
 #[derive(Debug)]
 pub struct GsdDialect;
 

@@ -62,6 +62,7 @@ impl TaskLook {
     }
 }
 
+/// Diagnostic for a file that no dialect can read.
 pub(super) fn describe(input: &PlanInput<'_>) -> Diagnostic {
     let document = input.document();
     let found = boxes(document)

@@ -77,6 +77,7 @@ pub(super) fn task_dependencies(
         .collect()
 }
 
+/// Reports checks whose result may not be the intended one, such as commands with a pipe.
 pub(super) fn report_check_doubts(
     found: &[StatedCheck],
     report: &mut impl FnMut(Code, Range<usize>, String),

@@ -18,6 +18,7 @@ const SESSION_GROUP: &str = "session";
 /// Command for a clean tree; `git status` ends with status 0 either way.
 const CLEAN_CHECK: &str = "test -z \"$(git status --porcelain)\"";
 
+/// Dialect of a session's spec.
 #[derive(Debug)]
 pub struct SessionSpecDialect;
 

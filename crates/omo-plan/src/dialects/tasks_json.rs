@@ -2,6 +2,7 @@
 
 use super::{PlanDialect, PlanKind};
 
+/// Dialect of task lists.
 #[derive(Debug)]
 pub struct TasksJsonDialect;
 

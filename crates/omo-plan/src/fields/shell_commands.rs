@@ -53,6 +53,7 @@ fn is_context(row: &str) -> bool {
     has_role(first_word(row), Role::Context) || first_word(row) == row && is_assignment(row)
 }
 
+/// Commands of a script that prove something, and the others.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ScriptCommands {
     pub checks: Vec<String>,

@@ -4,6 +4,7 @@ use omo_core::check::task_check::TaskCheck;
 use omo_core::plan_models::PlanModels;
 use serde::{Deserialize, Serialize};
 
+/// Rules for a run, from the plan and from options.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[expect(
     clippy::struct_excessive_bools,

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::digest::sha256_hex;
 use crate::proof::ProofSource;
 
+/// Task of a plan.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Task {
     /// Id, valid by [`crate::id::is_id`].

@@ -120,6 +120,7 @@ impl Default for TaskListSettings {
     }
 }
 
+/// Phase of a session, from its design to its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum TaskListPhase {

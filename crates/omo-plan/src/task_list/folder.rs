@@ -4,6 +4,7 @@ use crate::model::Plan;
 use crate::task_list::rules::parse_task_id;
 use crate::task_list::{TaskFile, TaskListFile, task_list_plan};
 
+/// Task list with the contents of its files.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TaskList {
     pub id: String,

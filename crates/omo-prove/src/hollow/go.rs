@@ -5,6 +5,7 @@ use super::{Function, Hollowed, NotHollow, Wish, empty_changed};
 /// Start of an emptied body; the condition keeps the rest reachable for the compiler.
 const THROWN: &str = " if true { panic(\"hollowed by omo\") }; ";
 
+/// Text of a Go file with emptied functions, or the reason why they stay.
 pub(super) fn hollow(base: Option<&str>, now: &str, wish: Wish) -> Result<Hollowed, NotHollow> {
     let before = find_functions(base.unwrap_or_default()).ok_or(NotHollow::NotParsed)?;
     let functions = find_functions(now).ok_or(NotHollow::NotParsed)?;

@@ -8,6 +8,7 @@ use omo_core::check::session_check::{Check, CheckOrigin, MAX_CHECKS};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
+/// Parsed `[[check]]` tables, and problems with their place.
 #[derive(Debug, Default)]
 pub struct CheckTables {
     /// Checks, each with the only project that it is for, if the table names one.

@@ -20,6 +20,7 @@ pub enum ProjectFileError {
     Refused { path: PathBuf, what: String },
 }
 
+/// Path of a file within a project.
 #[derive(Clone, Debug)]
 pub struct ProjectFile {
     root: PathBuf,

@@ -23,6 +23,7 @@ pub fn open_unlinked(path: &Path) -> io::Result<Option<File>> {
     })
 }
 
+/// Up to `limit` bytes from the start of a file; empty for an unreadable one.
 pub fn read_beginning(path: &Path, limit: u64) -> Vec<u8> {
     let mut bytes = Vec::new();
     if let Ok(Some(file)) = open(path) {

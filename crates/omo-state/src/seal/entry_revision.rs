@@ -57,6 +57,7 @@ pub(crate) fn read(state_home: Option<&Path>, id: &SessionId) -> Result<Option<u
     Ok(bytes.and_then(|bytes| parse(&bytes)))
 }
 
+/// Removes files of entries that are long gone.
 pub fn prune(state_home: Option<&Path>, now: Timestamp) {
     let Some(Ok(Some(folder))) = state_home.map(|home| GuardedFolder::open_user_part(home, &PARTS))
     else {

@@ -30,6 +30,7 @@ pub enum DocumentError {
     TooNew(u64),
 }
 
+/// State file with the changes to its entries.
 #[derive(Debug, Default)]
 pub struct StateDocument<'a> {
     text: &'a str,

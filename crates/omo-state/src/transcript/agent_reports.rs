@@ -19,6 +19,7 @@ pub struct AgentReport {
     pub agent: Option<String>,
 }
 
+/// Completed reports of agents of the kind `agent`, from the offset `from` on.
 pub fn read_agent_reports(path: &Path, from: u64, agent: &str) -> Vec<AgentReport> {
     let Some(chunk) = Chunk::read(path, from) else {
         return Vec::new();

@@ -6,6 +6,7 @@ use super::{Chunk, RawLine};
 
 const MAX_BYTES: u64 = 4 * 1024 * 1024;
 
+/// Condition of the goal that is on; `None` without one, or once it was met.
 pub fn read_active_goal(path: &Path) -> Option<String> {
     let chunk = Chunk::read_at_most(path, 0, MAX_BYTES)?;
     let notes = chunk

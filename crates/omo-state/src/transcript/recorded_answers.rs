@@ -135,7 +135,7 @@ mod tests {
     use super::*;
 
     const CALL: &str = r#"{"type":"assistant","isSidechain":false,"message":{"role":"assistant","content":[{"type":"tool_use","id":"toolu_1","name":"AskUserQuestion","input":{}}]},"timestamp":"2026-11-23T21:37:41.020Z"}"#;
-    /// As client 2.1.328 writes it, without what is not read.
+    /// Line as client 2.1.328 writes it, without fields that are not read.
     const RESULT: &str = r#"{"isSidechain":false,"type":"user","message":{"role":"user","content":[{"type":"tool_result","content":"Your questions have been answered: \"q1: Which storage?\"=\"b\".","tool_use_id":"toolu_1"}]},"timestamp":"2026-11-23T21:37:42.741Z","toolUseResult":{"questions":[{"question":"q1: Which storage?","header":"q1","options":[{"label":"a","description":"SQLite"},{"label":"b","description":"Files"}],"multiSelect":false}],"answers":{"q1: Which storage?":"b"},"annotations":{}},"permissionDecision":{"decision":"accept","source":"user_temporary","grantScope":"once"}}"#;
 
     fn read(lines: &[&str], since: &str) -> Vec<RecordedAnswer> {

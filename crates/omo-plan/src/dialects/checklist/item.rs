@@ -8,6 +8,7 @@ const MAX_NUMBER_BYTES: usize = 40;
 const MAX_LINE_BYTES: usize = 16_384;
 const TAB_COLUMNS: usize = 4;
 
+/// Item of a checklist: a line with a checkbox.
 #[expect(clippy::struct_excessive_bools, reason = "each is a marker of its own")]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct ChecklistItem<'a> {

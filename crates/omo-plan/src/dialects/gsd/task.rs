@@ -26,6 +26,7 @@ fn is_checkpoint(task: &TaskElement<'_>) -> bool {
         .is_some_and(|kind| kind.trim_start().starts_with("checkpoint"))
 }
 
+/// `true` for a checkpoint without a name, at which a person is asked.
 pub(super) fn is_stop(task: &TaskElement<'_>) -> bool {
     is_checkpoint(task) && task.fields_named("name").next().is_none()
 }

@@ -9,6 +9,7 @@ use crate::fields::stated_checks::{read_checks, reads_like_prose, split_code_spa
 use crate::labels::split_list_marker;
 use crate::pattern::Pattern;
 
+/// Content of a `<verify>` element; `unused` are commands that are not run.
 #[derive(Debug, Default)]
 pub(super) struct VerifyText {
     pub(super) checks: Vec<TaskCheck>,

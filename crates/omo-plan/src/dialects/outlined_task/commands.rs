@@ -16,6 +16,7 @@ use crate::pattern::Pattern;
 
 const MAX_SENTENCES: usize = 8 * 1024;
 
+/// Commands of a task's steps.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(in crate::dialects) struct StepCommands {
     pub(in crate::dialects) checks: Vec<StatedCheck>,

@@ -16,6 +16,7 @@ use crate::model::FileUse;
 use crate::pattern::Pattern;
 use crate::words::Word;
 
+/// Fields of a task, read from the text below its heading.
 #[derive(Debug)]
 pub(in crate::dialects) struct HeadingFields {
     pub files: Vec<FileUse>,

@@ -12,6 +12,7 @@ pub(in crate::dialects) struct TaskStep {
     pub(in crate::dialects) span: Range<usize>,
 }
 
+/// Steps of a task, as bytes of the document.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::dialects) struct TaskSteps {
     pub(in crate::dialects) preamble: Range<usize>,

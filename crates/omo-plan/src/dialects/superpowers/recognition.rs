@@ -17,6 +17,7 @@ pub(super) fn is_called_optional(heading: &str) -> bool {
     OPTIONAL.is_match(heading)
 }
 
+/// `true` for a plan of superpowers; one at its usual path needs fewer signs.
 pub(super) fn is_superpowers(document: &MarkdownDocument<'_>, is_at_place: bool) -> bool {
     let form = find_form(document);
     if !has_tasks(document, form) || document.front_matter_field("contract_version").is_some() {

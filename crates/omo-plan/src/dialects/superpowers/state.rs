@@ -8,6 +8,7 @@ use crate::pattern::Pattern;
 static DONE_HEADING: Pattern =
     Pattern::new(r"^[#\s*_~]*(?:[✅✔☑]|\[[xX]\])|[✅✔☑]\x{FE0F}?[\s*_#]*$");
 
+/// `true` for a heading with a mark such as `✅`.
 pub(super) fn is_marked_done(heading: &str) -> bool {
     DONE_HEADING.is_match(heading)
 }

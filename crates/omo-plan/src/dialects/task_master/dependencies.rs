@@ -9,6 +9,7 @@ const MAX_DEPENDENCIES: usize = 100_000;
 /// Maximum bytes of a parent's dependencies that are compared with a subtask's.
 const MAX_LOOKED_AT: usize = 1_000;
 
+/// Ids of tasks in JSON, to look up the ones that dependencies name.
 pub(super) struct TaskMasterIds<'e, 'a> {
     entries: &'e [JsonTask<'a>],
     places: HashMap<&'e str, usize>,

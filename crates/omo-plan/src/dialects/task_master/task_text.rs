@@ -10,6 +10,7 @@ use crate::fields::stated_checks::split_code_span;
 use crate::model::{FileAction, FileUse, Task};
 use crate::pattern::Pattern;
 
+/// Task of the plan from its JSON; `above` is the parent of a subtask.
 pub(super) fn read_task(entry: &JsonTask<'_>, above: Option<&Task>) -> Task {
     let fields = &entry.fields;
     let description = fields.text("description");

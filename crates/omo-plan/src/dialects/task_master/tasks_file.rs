@@ -111,6 +111,7 @@ pub(super) struct TaskTag<'a> {
     pub(super) tasks: Vec<&'a str>,
 }
 
+/// Parsed tasks file; tasks outside of tags are in one without a name.
 #[derive(Debug)]
 pub(super) struct TasksFile<'a> {
     pub(super) root: RawObject<'a>,

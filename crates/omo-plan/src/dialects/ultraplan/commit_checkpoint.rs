@@ -3,6 +3,7 @@
 use crate::dialects::ultraplan::inline_code::split_inline_code;
 use crate::pattern::Pattern;
 
+/// Checkpoint of a step: its command, and the message for the commit that omo makes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CommitCheckpoint {
     pub command: String,

@@ -6,6 +6,7 @@ use omo_core::check::task_check::TaskCheck;
 use crate::dialects::ultraplan::inline_code::split_inline_code;
 use crate::pattern::Pattern;
 
+/// Command to verify a step, with the expected result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct VerifyCommand {
     pub check: TaskCheck,

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
+/// Part of a text, either plain or code.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct InlinePiece<'a> {
     /// `true` for text between backticks.

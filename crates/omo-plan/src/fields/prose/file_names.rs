@@ -52,6 +52,7 @@ fn has_word(words: &str, wanted: &str) -> bool {
     words.split(' ').any(|word| word == wanted)
 }
 
+/// `true` for a name with a known extension, or a known one such as `Makefile`.
 pub(super) fn is_file_name(path: &str, is_code: bool) -> bool {
     let name = path.rsplit('/').next().unwrap_or_default();
     if has_word(LIBRARIES, &path.to_ascii_lowercase()) {

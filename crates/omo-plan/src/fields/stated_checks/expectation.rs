@@ -12,6 +12,7 @@ pub enum StatedOutcome {
     Failure,
 }
 
+/// Expected result of a command, with the outcome in words.
 pub(super) struct Expectation {
     pub(super) expect: ExpectedResult,
     pub(super) stated: StatedOutcome,

@@ -40,6 +40,7 @@ pub struct NewTaskList {
     pub options: TaskListSettings,
 }
 
+/// Content of `session.json` for a new task list.
 pub fn new_task_list(beginning: NewTaskList, now: Timestamp) -> TaskListFile {
     let NewTaskList {
         session,

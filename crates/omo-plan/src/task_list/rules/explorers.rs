@@ -8,6 +8,7 @@ const EXPECTED_EXPLORERS: &str = "expected_explorers";
 const KEY_FILES: &str = "key_files";
 const PATTERNS: &str = "patterns";
 
+/// Finding of one explorer.
 #[derive(Clone, Debug, Default)]
 pub struct ExplorerFinding {
     pub id: String,

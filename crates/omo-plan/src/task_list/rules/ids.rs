@@ -18,6 +18,7 @@ pub fn sort_tasks(tasks: &mut [TaskFile]) {
     tasks.sort_by_key(|task| task_number(&task.id).unwrap_or(u32::MAX));
 }
 
+/// Next number after the greatest of `ids`.
 pub(crate) fn next_task_id<'a>(ids: impl Iterator<Item = &'a str>) -> String {
     let last = ids.filter_map(task_number).max().unwrap_or(0);
     last.saturating_add(1).to_string()
