@@ -12,6 +12,7 @@ pub mod moved_run;
 mod own_files;
 mod plan_file;
 mod plan_ticks;
+mod recheck;
 mod run_watcher;
 mod start;
 mod task_proof;

@@ -6,7 +6,7 @@ use omo_git::changes;
 use omo_git::commit::CommitRefusal;
 use omo_git::snapshots::Snapshots;
 use omo_plan::digest::sha256_hex;
-use omo_plan::model::{FileAction, Plan, Task, TaskKind};
+use omo_plan::model::{FileAction, Task, TaskKind};
 use omo_plan::paths;
 use omo_plan::refusal::{VerbRefusal, VerbRefusalKind};
 
@@ -21,8 +21,7 @@ use crate::dispatched_tasks::dispatched_tasks;
 use crate::event::{EventKind, UnfinishedLine};
 use crate::handover::next_task_of_worker;
 use crate::program_files::ultraexecute_progress;
-use crate::rounds;
-use crate::state::{FINAL_CHECKS_ID, RunPhase, RunState, RunningAttempt, TaskStatus};
+use crate::state::{FINAL_CHECKS_ID, RunState, RunningAttempt};
 use crate::task_commits::commit_message;
 use crate::unfinished_lines::find_unfinished_lines;
 use crate::verbs::{self, AttemptMeasurement, CommitOutcome};
@@ -437,34 +436,6 @@ impl Engine<'_> {
         let checks: Vec<&TaskCheck> = task.proving_checks().collect();
         let outcomes = self.run_checks(&task.id, &checks, attempt, watcher)?;
         Ok(self.judge_tests_first(task, outcomes))
-    }
-
-    /// Passed tasks of a run that is over whose checks are red by now, each with the reason. The work of parallel workers
-    /// is not in the checkout, and a check that cannot be run says nothing.
-    pub fn broken_tasks(
-        &self,
-        state: &RunState,
-        plan: &Plan,
-        watcher: &mut impl CommandWatcher,
-    ) -> Result<Vec<(String, String)>, EngineError> {
-        let is_judged = state.phase != RunPhase::Executing && state.parallel.is_none();
-        let passed = plan.tasks.iter().filter(|task| {
-            let known = state.plan.task(&task.id);
-            is_judged
-                && task.kind != TaskKind::Tests
-                && state.status_of(&task.id) == TaskStatus::Passed
-                // One with another text is done again in any case.
-                && known.is_some_and(|known| known.body_sha256 == task.body_sha256)
-        });
-        let mut broken = Vec::new();
-        for task in passed {
-            let outcomes = self.check_task(task, None, watcher)?;
-            let red = outcomes
-                .iter()
-                .find_map(|(check, outcome)| rounds::red_reason(&check.command, outcome));
-            broken.extend(red.map(|why| (task.id.clone(), why)));
-        }
-        Ok(broken)
     }
 
     pub(super) fn run_checks(
