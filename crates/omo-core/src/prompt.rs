@@ -248,8 +248,12 @@ fn read_words<'a>(
             PromptReading::Short(request) if event.has_run => {
                 read_short(request, UlwTrigger::Keyword, options)
             }
+            PromptReading::Pause(stop) => PromptIntent::Pause(stop),
             _ => {
-                let typed = behind_answered_prompt(event.prompt, keywords).unwrap_or(event.prompt);
+                let typed = [keywords, &Keywords::default()]
+                    .into_iter()
+                    .find_map(|keywords| behind_answered_prompt(event.prompt, keywords))
+                    .unwrap_or(event.prompt);
                 read_plain_stop(typed).map_or(PromptIntent::Nothing, PromptIntent::Pause)
             }
         },
@@ -269,11 +273,14 @@ fn read_words<'a>(
             })
         }
         PromptReading::Short(request) => read_short(request, UlwTrigger::Keyword, options),
+        PromptReading::Pause(stop) => PromptIntent::Pause(stop),
         PromptReading::Off { whole } => PromptIntent::Stop {
             reason: None,
             whole,
         },
-        PromptReading::Command { name, arguments } => read_command(name, arguments, options),
+        PromptReading::Command { name, arguments } => {
+            read_command(name, arguments, event.has_run, options)
+        }
     }
 }
 
@@ -309,18 +316,26 @@ fn read_task<'a>(
 fn read_command<'a>(
     name: &'a str,
     arguments: &'a str,
+    has_run: bool,
     options: impl Fn(TaskRequest) -> UlwOptions,
 ) -> PromptIntent<'a> {
     let reason = Some(arguments.trim()).filter(|text| !text.is_empty());
-    // The client left the command in its input line, and its user typed on.
-    if let ("status" | "why", Some(words)) = (name, reason.and_then(read_plain_stop)) {
-        return PromptIntent::Pause(words);
+    let stop = reason
+        .and_then(read_plain_stop)
+        .filter(|stop| *stop != PlainStop::WithWords);
+    match (name, stop) {
+        ("ulw", _) if matches!(reason, Some("off" | "stop")) => {
+            return PromptIntent::Stop {
+                reason: None,
+                whole: true,
+            };
+        }
+        ("ulw", Some(_)) if !has_run => return PromptIntent::Help(usage::ULW),
+        // Behind `status` and `why`, which the client left in its input line, its user typed on.
+        ("ulw" | "status" | "why", Some(stop)) => return PromptIntent::Pause(stop),
+        _ => {}
     }
     match name {
-        "ulw" if matches!(reason, Some("off" | "stop")) => PromptIntent::Stop {
-            reason: None,
-            whole: true,
-        },
         "ulw" => match reason.and_then(read_request_word) {
             Some(request) => read_short(request, UlwTrigger::Command, options),
             None => activate_with(UlwTrigger::Command, options, |options| {
@@ -471,6 +486,10 @@ pub fn decide(
             PromptDecision::FreeTurn { answers: false }
         }
         PromptIntent::Check(CheckRequest::Run) => PromptDecision::Silent,
+        // The model reads the words behind the stop, and its turn may end.
+        PromptIntent::Pause(PlainStop::WithWords) if is_under_way(facts) => {
+            PromptDecision::FreeTurn { answers: true }
+        }
         PromptIntent::Pause(words) if is_stopped_by(words, facts) => {
             PromptDecision::TellPaused(PauseReason::Asked)
         }
@@ -571,11 +590,17 @@ fn decide_plain_prompt(event: &PromptEvent, facts: &PromptFacts) -> PromptDecisi
     }
 }
 
+fn is_under_way(facts: &PromptFacts) -> bool {
+    facts
+        .session
+        .is_some_and(|session| session.is_armed() && session.ulw.paused.is_none())
+}
+
 /// `true` for a stop that pauses the run; words that may answer an open question do not.
 fn is_stopped_by(words: PlainStop, facts: &PromptFacts) -> bool {
     facts
         .session
-        .filter(|session| session.is_armed() && session.ulw.paused.is_none())
+        .filter(|_| words != PlainStop::WithWords && is_under_way(facts))
         .is_some_and(|session| {
             let rest = session
                 .ulw

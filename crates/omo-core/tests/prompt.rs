@@ -534,31 +534,10 @@ fn left_alone() -> Vec<(&'static str, Given, &'static str)> {
             "status",
         ),
         (
-            "a stop behind an answered prompt",
-            Given::of("ulw? stop", Some(armed())),
-            "tell paused Asked",
-        ),
-        (
-            "and behind a command that shows something",
-            Given::of("/omo:status stop", Some(armed())),
-            "tell paused Asked",
-        ),
-        (
             "the command alone with a task",
             Given::of("/omo:ulw", Some(ended())),
             "activate Command Full",
         ),
-        (
-            "plain words stop",
-            Given::of("stop. do not continue.", Some(armed())),
-            "tell paused Asked",
-        ),
-        (
-            "and where no run is on they are the model's",
-            Given::of("stop", Some(ended())),
-            "silent",
-        ),
-        ("no", Given::of("No.", Some(armed())), "tell paused Asked"),
         (
             "no, to what the model asked",
             Given::of(
@@ -678,6 +657,25 @@ fn the_words_that_messages_name_steer_a_run_whatever_turns_one_on() {
         assert_eq!(without_keyword(nothing, None), "silent", "{nothing}");
     }
     assert_eq!(without_keyword("ulw fix the tests", Some(armed())), "seen");
+}
+
+#[test]
+fn plain_words_that_stop_pause_a_run_and_begin_none() {
+    for (prompt, in_a_run, without_one) in [
+        ("stop. do not continue.", "tell paused Asked", "silent"),
+        ("No.", "tell paused Asked", "silent"),
+        ("stop, wrong branch", "free turn", "silent"),
+        ("ulw, stop working", "tell paused Asked", "silent"),
+        ("ulw wait", "tell paused Asked", "silent"),
+        ("/omo:ulw stop it", "tell paused Asked", "help <task>`"),
+        ("ulw? stop", "tell paused Asked", "silent"),
+        ("/omo:status stop", "tell paused Asked", "silent"),
+    ] {
+        let on = Given::of(prompt, Some(armed())).decide();
+        let [over, new] = [Some(ended()), None].map(|session| Given::of(prompt, session).decide());
+        let decided = [on, over, new].map(|decision| words(&decision));
+        assert_eq!(decided, [in_a_run, without_one, without_one], "{prompt:?}");
+    }
 }
 
 #[test]

@@ -6,21 +6,35 @@ use super::origin;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PlainStop {
     Stop,
-    /// A request to wait, or a no, which may answer a question.
+    /// Waiting, no, or the end of something, which may answer a question.
     Wait,
+    /// A stop with a reason or a request: `stop, wrong branch`.
+    WithWords,
 }
 
 /// Maximum bytes; a longer prompt is never only a stop.
 const MAX_BYTES: usize = 4_096;
 
-/// Meaning of a person's prompt that only says to stop or wait; `None` for any other words.
+/// The whole prompt of a person, or its first clause where that only says to stop; `None` for any other words.
 pub fn read_plain_stop(prompt: &str) -> Option<PlainStop> {
     let text = origin::text_of_person(prompt)?.trim();
     if text.len() > MAX_BYTES || text.starts_with('/') {
         return None;
     }
     let lower = text.to_lowercase().replace('’', "'").replace(" - ", ", ");
-    let asks = lower.ends_with(['?', '？', '؟']);
+    read_whole(&lower).or_else(|| {
+        let (first, _) = lower.split_once(ends_clause)?;
+        // `don't do that, do this` is a request alone.
+        let forbids_one = words_of(first).iter().skip(1).any(|word| *word == "do");
+        let is_stop = read_whole(first) == Some(PlainStop::Stop)
+            && !forbids_one
+            && !text.ends_with(['?', '？', '؟']);
+        is_stop.then_some(PlainStop::WithWords)
+    })
+}
+
+fn read_whole(lower: &str) -> Option<PlainStop> {
+    let asks = lower.ends_with(['?', '？', '؟']) && !lower.ends_with("!?");
     if asks
         && !["can you", "could you", "would you", "will you"]
             .iter()
@@ -38,6 +52,8 @@ pub fn read_plain_stop(prompt: &str) -> Option<PlainStop> {
         } => None,
         Said { stop: true, .. } => Some(PlainStop::Stop),
         Said { wait: true, .. } => Some(PlainStop::Wait),
+        // `no, now` asks for work.
+        Said { no: true, .. } if !said.names_time => Some(PlainStop::Wait),
         _ => None,
     }
 }
@@ -50,6 +66,8 @@ fn ends_clause(char: char) -> bool {
 struct Said {
     stop: bool,
     wait: bool,
+    no: bool,
+    names_time: bool,
     /// Words such as `i want you to` stand before a verb.
     owes_verb: bool,
 }
@@ -61,17 +79,33 @@ impl Said {
         let mut rest = words;
         let mut has_verb = false;
         let mut denial = "";
+        let mut previous = "";
         while let [first, others @ ..] = rest {
             let (meaning, taken) = meaning_of(rest)?;
             rest = rest.get(taken..).unwrap_or(others);
             match meaning {
                 Meaning::Verb(_) if is_denied(denial, first, taken) => return None,
-                Meaning::Verb(PlainStop::Stop) => (self.stop, has_verb) = (true, true),
-                Meaning::Verb(PlainStop::Wait) => (self.wait, has_verb) = (true, true),
-                Meaning::No => self.wait = true,
+                Meaning::Verb(_) if FORBIDS_ALL.contains(first) && forbids_part(rest) => {
+                    return None;
+                }
+                Meaning::Verb(verb) => {
+                    has_verb = true;
+                    self.stop |= verb == PlainStop::Stop;
+                    self.wait |= verb == PlainStop::Wait;
+                }
+                Meaning::No => self.no = true,
                 Meaning::Joint => has_verb = false,
                 Meaning::Object if !has_verb || *first == "on" && rest.is_empty() => return None,
+                // `wait run it` and `a second run` name work.
+                Meaning::Object
+                    if *first == "run" && !is_stop_verb(previous) && holds(MOMENTS, previous) =>
+                {
+                    return None;
+                }
+                // `no need to stop` is the opposite.
+                Meaning::Lead if !denial.is_empty() && *first == "need" => return None,
                 Meaning::Lead | Meaning::Object | Meaning::Courtesy => {}
+                Meaning::Time => self.names_time = true,
             }
             match meaning {
                 Meaning::Lead => self.owes_verb = true,
@@ -80,9 +114,13 @@ impl Said {
             }
             match meaning {
                 Meaning::No if holds(NEGATIONS, first) => denial = first,
-                Meaning::Courtesy => {}
+                Meaning::Courtesy | Meaning::Time => {}
                 _ => denial = "",
             }
+            previous = words
+                .get(words.len() - rest.len() - 1)
+                .copied()
+                .unwrap_or_default();
         }
         Some(())
     }
@@ -98,6 +136,8 @@ enum Meaning {
     /// Words behind a verb, as in `stop doing that`.
     Object,
     Courtesy,
+    /// Words such as `now`, which ask for work behind a `no`.
+    Time,
 }
 
 /// The meaning of the first words, and their number.
@@ -121,6 +161,8 @@ fn meaning_of(words: &[&str]) -> Option<(Meaning, usize)> {
         Meaning::Lead
     } else if holds(JOINTS, word) {
         Meaning::Joint
+    } else if holds(TIMES, word) {
+        Meaning::Time
     } else if word != "for" && is_polite(word) || holds(COURTESIES, word) {
         Meaning::Courtesy
     } else {
@@ -137,10 +179,10 @@ fn holds(words: &str, word: &str) -> bool {
 fn meaning_of_core(word: &str) -> Option<Meaning> {
     let (mut core, mut has_object) = (word, false);
     loop {
-        if is_stop(core) {
+        if !holds(ENDS, core) && is_stop(core) {
             return Some(Meaning::Verb(PlainStop::Stop));
         }
-        if holds(WAITS, core) || is_stop_verb(core) {
+        if holds(WAITS, core) || holds(ENDS, core) || is_stop_verb(core) {
             return Some(Meaning::Verb(PlainStop::Wait));
         }
         // `不工作` is "does not work".
@@ -170,6 +212,18 @@ fn is_denied(before: &str, verb: &str, words: usize) -> bool {
     !(before.is_empty() || before == "no" && is_english)
 }
 
+/// Verbs of `don't do anything`; `don't do everything at once` asks for work.
+const FORBIDS_ALL: [&str; 3] = ["don't", "do", "dont"];
+
+fn forbids_part(objects: &[&str]) -> bool {
+    objects
+        .iter()
+        .any(|word| holds("everything all once", word))
+}
+
+/// Last words of `wait` and `a second`.
+const MOMENTS: &str = "wait on second sec minute moment";
+
 /// Words that deny the verb behind them.
 const NEGATIONS: &str = "no non não nao không 不 不要 不用";
 
@@ -182,13 +236,14 @@ const PHRASES: [(Meaning, &str); 5] = [
          do not keep going|don't keep going|that's enough|that is enough|knock it off|cut it out|\
          mach nicht weiter|nicht weiter|hör auf|hören sie auf|ne continuez pas|ne continue pas|\
          no continúes|no continues|no sigas|deja de|não continue|pare de|đừng tiếp tục|dừng lại|\
-         계속하지 마세요|계속하지 마|하지 마세요|하지 마|작업하지 마",
+         계속하지 마세요|계속하지 마|진행하지 마세요|진행하지 마|하지 마세요|하지 마|작업하지 마|\
+         hör bitte auf|hör jetzt auf",
     ),
     (
         Meaning::Verb(PlainStop::Wait),
         "never mind|hold on|hold up|hold it|hang on|not now|not yet|no more|one moment|one minute|\
          one second|one sec|a moment|a minute|a second|a sec|un momento|un instant|un attimo|\
-         einen moment|eine minute|warte mal",
+         einen moment|eine minute|warte mal|forget it|forget about it|не надо",
     ),
     (Meaning::No, "leave it"),
     (
@@ -202,14 +257,18 @@ const PHRASES: [(Meaning, &str); 5] = [
 ];
 
 /// Words that ask to stop, besides those that turn ultrawork off.
-const STOPS: &str = "停 停下 停下来 停下來 停一停 停手 住手 够了 不要继续 不要再继续 不要再继续了 别繼續 \
+const STOPS: &str = "不要再做 不要再做了 何もしないで pára 停 停下 停下来 停下來 停一停 停手 住手 够了 不要继续 不要再继续 不要再继续了 别繼續 \
     别继续 别再继续 别继续了 别做 别做了 别再做了 不要做了 止めて やめて 止まって 止まれ 止めろ やめろ 中止 \
     中断 ストップ 続けないで 스톱 멈추 그만하 그만두 그만둬 정지 하지마 anhalten aufhören abbrechen basta \
     detente deténgase detenerse arrêtez arrete arretez ferma fermati cease freeze стоп стой \
-    остановись остановитесь прекрати хватит cancela unterbrechen stoppa";
+    остановись остановитесь прекрати хватит unterbrechen stoppa";
+
+/// Verbs of `disable`, `close` and `cancel`, which may be the answer to a question about something else.
+const ENDS: &str = "关闭 關閉 关掉 關掉 取消 结束 結束 退出 désactive desactiva tắt 꺼 꺼줘 꺼주세요 끄기 꺼라 끄자 \
+    취소 취소해 취소해줘 해제 해제해줘 オフ オフにして 終了 終了して キャンセル cancela annule annulez";
 
 /// Words that ask to wait.
-const WAITS: &str = "wait pause enough nevermind moment warte warten pausa espera esperen alto \
+const WAITS: &str = "genug wait pause enough nevermind moment warte warten pausa espera esperen alto \
     attends attendez pare espere aspetta wacht đợi khoan подожди 잠깐 잠깐만 잠시만 기다려 기다리 待って \
     待て 一時停止 等等 等 稍等 暂停 暫停 一分钟";
 
@@ -218,7 +277,7 @@ const NOES: &str = "no nope nah nein non não nao nee không нет 아니 아�
 
 const OBJECTS: &str = "a an one minute second sec bit while everything anything working work \
     doing running going coding editing changing trying on all of that this it the there here with \
-    what you're youre are your run loop session task tasks plan execution agent agents thing things \
+    what you're youre are your run loop session task tasks current plan execution agent agents thing things \
     alone un peu tout tous ça cela todo eso esto isso tudo das damit alles tutto hacer \
     haciendo việc";
 
@@ -226,11 +285,14 @@ const LEADS: &str = "i i'd we let let's lets us said told asked want need like t
 
 const JOINTS: &str = "and then but so";
 
-/// Interjections, and words for `now` and `please`.
-const COURTESIES: &str = "sorry oh oops well hmm actually again already today right now asap ya mal \
-    kurz bitte sofort jetzt s'il te vous plaît svp immédiatement maintenant até mismo ahora \
+/// Interjections, and words for `please`.
+const COURTESIES: &str = "sorry oh oops well hmm actually already ya mal kurz bitte s'il te vous plaît svp \
+    até mismo пожалуйста";
+
+/// Words for `now`, `again` and `all of it`.
+const TIMES: &str = "now again today right asap jetzt sofort immédiatement maintenant ahora \
     inmediatamente agora já imediatamente subito ora adesso ngay đi 지금 당장 바로 빨리 즉시 일단 \
-    모두 전부 다 여기서 작업 작업을 실행 실행을 всё все это сейчас немедленно пожалуйста";
+    모두 전부 다 여기서 작업 작업을 실행 실행을 всё все это сейчас немедленно";
 
 const BEFORE_CORE: &str = "请 請 先 现在 現在 马上 馬上 立刻 立即 赶快 快 给我 你 都 全部 今すぐ すぐに すぐ \
     今 もう ちょっと そこで ここで 一旦 とりあえず 作業を 処理を 実行を それを 지금";
@@ -238,7 +300,8 @@ const BEFORE_CORE: &str = "请 請 先 现在 現在 马上 馬上 立刻 立即
 const AFTER_CORE: &str = "ください 下さい くれ ほしい して しろ ね よ 一下 吧 啊 하세요 해주세요 해줘 해요 해라 하라고 \
     주세요 세요 줘요 줘 요 라 라고 -toi -vous";
 
-const OBJECTS_AFTER_CORE: &str = "工作 任务 任務 运行 運行 执行 執行 操作 手头的 手上的";
+const OBJECTS_AFTER_CORE: &str =
+    "当前任务 當前任務 这个任务 這個任務 工作 任务 任務 运行 運行 执行 執行 操作 手头的 手上的";
 
 #[cfg(test)]
 mod tests {
@@ -246,7 +309,7 @@ mod tests {
 
     #[test]
     fn only_a_prompt_that_says_nothing_else_stops() {
-        use PlainStop::{Stop, Wait};
+        use PlainStop::{Stop, Wait, WithWords};
         for (prompt, expected) in [
             ("stop", Some(Stop)),
             ("Stop. Do not continue.", Some(Stop)),
@@ -331,9 +394,9 @@ mod tests {
             ("당장 그만하라고", Some(Stop)),
             ("no, work on that one", None),
             ("never mind that, work on all", None),
-            ("stop. work on this now", None),
+            ("stop. work on this now", Some(WithWords)),
             ("stop and work on all", None),
-            ("stop - work on that", None),
+            ("stop - work on that", Some(WithWords)),
             ("leave it on", None),
             ("leave it running", None),
             ("it should stop", None),
@@ -358,6 +421,36 @@ mod tests {
             ("don't do that, do this", None),
             ("stop the server when it is done", None),
             ("stop doing X and instead do Y", None),
+            ("no need to stop", None),
+            ("nah, no need to wait", None),
+            ("don't do everything at once", None),
+            ("don't do it all at once", None),
+            ("don't do anything", Some(Stop)),
+            ("no, now", None),
+            ("nein, jetzt", None),
+            ("нет, сейчас", None),
+            ("아니 지금 실행", None),
+            ("no, please", Some(Wait)),
+            ("no wait run it", None),
+            ("a second run please", None),
+            ("cancel the run now", Some(Wait)),
+            ("关闭", Some(Wait)),
+            ("désactive", Some(Wait)),
+            ("취소해", Some(Wait)),
+            ("forget it", Some(Wait)),
+            ("stop the current task", Some(Stop)),
+            ("stop!?", Some(Stop)),
+            ("진행하지 마", Some(Stop)),
+            ("不要再做了", Some(Stop)),
+            ("停止当前任务", Some(Stop)),
+            ("hör bitte auf", Some(Stop)),
+            ("genug", Some(Wait)),
+            ("何もしないで", Some(Stop)),
+            ("не надо", Some(Wait)),
+            ("stop, wrong branch", Some(WithWords)),
+            ("stop! you are deleting my files", Some(WithWords)),
+            ("wait, use the other file", None),
+            ("stop, what is that?", None),
         ] {
             assert_eq!(read_plain_stop(prompt), expected, "{prompt:?}");
         }

@@ -1,7 +1,7 @@
 //! Prompts of the keyword and at most one more word: `ulw`, `ulw?`, `ulw status`.
 
 use super::Keywords;
-use super::plain_stop::read_plain_stop;
+use super::plain_stop::{PlainStop, read_plain_stop};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ShortRequest {
@@ -69,7 +69,7 @@ const ANSWERED: [(&str, &[&str]); 4] = [
 pub(crate) fn behind_answered_prompt<'a>(text: &'a str, keywords: &Keywords) -> Option<&'a str> {
     let rest = text_behind_keyword(text.trim_start(), keywords)?;
     if let Some(typed) = rest.strip_prefix(['?', '？', '؟']) {
-        return (is_plain_stop(typed)
+        return (is_stop(typed, keywords)
             || !typed.is_empty() && !typed.starts_with([' ', '\n', '?', '？', '؟']))
         .then_some(typed);
     }
@@ -82,23 +82,29 @@ pub(crate) fn behind_answered_prompt<'a>(text: &'a str, keywords: &Keywords) -> 
         word == answered && endings.iter().any(|ending| typed.starts_with(ending))
     });
     let is_shown = matches!(*answered, "status" | "help");
-    (is_shown && is_plain_stop(typed) || goes_on && !is_longer_word).then_some(typed)
+    (is_shown && is_stop(typed, keywords) || goes_on && !is_longer_word).then_some(typed)
 }
 
-/// `true` for text behind a blank that only says to stop: no task.
-fn is_plain_stop(typed: &str) -> bool {
-    typed.starts_with(char::is_whitespace) && read_plain_stop(typed).is_some()
+/// `true` for a stop behind a blank, in plain words or with the keyword, which is no task.
+fn is_stop(typed: &str, keywords: &Keywords) -> bool {
+    let text = typed.trim();
+    let behind = text_behind_keyword(text, keywords).map(str::trim);
+    typed.starts_with(char::is_whitespace)
+        && (matches!(behind, Some("off" | "stop"))
+            || matches!(
+                read_plain_stop(text),
+                Some(PlainStop::Stop | PlainStop::Wait)
+            ))
 }
 
 /// The word behind the keyword, or behind `/omo:ulw`.
 pub fn read_request_word(word: &str) -> Option<ShortRequest> {
-    const WORDS: [(&str, ShortRequest); 14] = [
+    const WORDS: [(&str, ShortRequest); 13] = [
         ("continue", ShortRequest::GoOn),
         ("resume", ShortRequest::GoOn),
         ("status", ShortRequest::Status),
         ("help", ShortRequest::Help),
         ("?", ShortRequest::Help),
-        ("pause", ShortRequest::Help),
         ("check", ShortRequest::Help),
         ("list", ShortRequest::Help),
         ("log", ShortRequest::Help),
@@ -163,6 +169,8 @@ mod tests {
             ("ulw offyes", Some("yes")),
             ("ulw statusfix the tests", Some("fix the tests")),
             ("ulw? stop", Some(" stop")),
+            ("ulw status ulw off", Some(" ulw off")),
+            ("ulw status ulw is wrong", None),
             ("ulw status\nno, stop", Some("\nno, stop")),
             ("ulw off and wait", None),
             ("ulw status stop the server", None),

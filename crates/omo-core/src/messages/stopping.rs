@@ -31,8 +31,7 @@ pub fn user_said_stop() -> String {
 }
 
 pub fn answers_question() -> String {
-    "[omo] your question is answered without continuations; your next prompt goes on with the run"
-        .to_owned()
+    "[omo] you are answered without continuations; your next prompt goes on with the run".to_owned()
 }
 
 pub fn awaits_answer() -> String {
