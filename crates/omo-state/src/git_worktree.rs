@@ -180,7 +180,7 @@ fn folder_identity(folder: &Path) -> String {
     };
     format!(
         "{} {}",
-        platform::number(&found),
+        platform::inode(&found),
         made.map_or(0, |made| made.as_nanos())
     )
 }

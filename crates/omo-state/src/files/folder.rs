@@ -50,7 +50,7 @@ pub fn unwritable_folder(root: &Path) -> Option<PathBuf> {
 impl GuardedFolder {
     /// The state folder below `root`, if it exists.
     pub fn open_state(root: &Path) -> Result<Option<Self>, FolderError> {
-        Self::open_parts(root, &STATE_PARTS)
+        Self::open_below(root, &STATE_PARTS)
     }
 
     /// The user's own folder below `state_home`, if it exists.
@@ -60,7 +60,7 @@ impl GuardedFolder {
 
     /// [`GuardedFolder::open_user`] of a folder further down.
     pub fn open_user_part(state_home: &Path, parts: &[&str]) -> Result<Option<Self>, FolderError> {
-        Self::open_parts(state_home, parts)
+        Self::open_below(state_home, parts)
     }
 
     /// [`GuardedFolder::open_user`], made where missing.
@@ -75,21 +75,12 @@ impl GuardedFolder {
             path: state_home.to_owned(),
             source,
         })?;
-        Self::create_parts(state_home, parts)
+        Self::create_below(state_home, parts)
     }
 
     /// A folder below `top`, if it exists. Links are refused below `top`, not on the way to it.
     pub fn open_below(top: &Path, parts: &[&str]) -> Result<Option<Self>, FolderError> {
-        Self::open_parts(top, parts)
-    }
-
-    /// [`GuardedFolder::open_below`], made where missing; `top` must exist.
-    pub fn create_below(top: &Path, parts: &[&str]) -> Result<Self, FolderError> {
-        Self::create_parts(top, parts)
-    }
-
-    fn open_parts(root: &Path, parts: &[&str]) -> Result<Option<Self>, FolderError> {
-        match Self::walk(root, parts, |_, _| Ok(())) {
+        match Self::walk(top, parts, |_, _| Ok(())) {
             Err(FolderError::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => {
                 Ok(None)
             }
@@ -99,15 +90,16 @@ impl GuardedFolder {
 
     /// The state folder, made where missing: readable by its owner alone, with a `.gitignore`.
     pub fn create_state(root: &Path) -> Result<Self, FolderError> {
-        let folder = Self::create_parts(root, &STATE_PARTS)?;
+        let folder = Self::create_below(root, &STATE_PARTS)?;
         if folder.directory.lacks(".gitignore") {
             folder.replace(".gitignore", b"*\n")?;
         }
         Ok(folder)
     }
 
-    fn create_parts(root: &Path, parts: &[&str]) -> Result<Self, FolderError> {
-        let folder = Self::walk(root, parts, |parent, part| match parent.make(part) {
+    /// [`GuardedFolder::open_below`], made where missing; `top` must exist.
+    pub fn create_below(top: &Path, parts: &[&str]) -> Result<Self, FolderError> {
+        let folder = Self::walk(top, parts, |parent, part| match parent.make(part) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
             made => made,
         })?;
@@ -116,12 +108,12 @@ impl GuardedFolder {
     }
 
     fn walk(
-        root: &Path,
+        top: &Path,
         parts: &[&str],
         prepare: impl Fn(&Directory, &str) -> io::Result<()>,
     ) -> Result<Self, FolderError> {
-        let mut directory = Directory::top(root).map_err(|error| io_error("open", root, error))?;
-        let mut path = root.to_owned();
+        let mut directory = Directory::top(top).map_err(|error| io_error("open", top, error))?;
+        let mut path = top.to_owned();
         for part in parts {
             path.push(part);
             prepare(&directory, part).map_err(|error| io_error("create", &path, error))?;
@@ -178,11 +170,11 @@ impl GuardedFolder {
         Ok(Some((start, bytes)))
     }
 
-    pub fn read_end(&self, name: &str, most: u64) -> Result<Option<Vec<u8>>, FolderError> {
+    pub fn read_end(&self, name: &str, limit: u64) -> Result<Option<Vec<u8>>, FolderError> {
         let Some((file, size)) = self.open_to_read(name)? else {
             return Ok(None);
         };
-        let start = size.saturating_sub(most);
+        let start = size.saturating_sub(limit);
         self.read_span(name, file, start..size, size - start)
             .map(Some)
     }
@@ -198,15 +190,15 @@ impl GuardedFolder {
         Ok(Some((file, size)))
     }
 
-    /// Up to `most` bytes from the start of `span`, the expected extent of the file.
+    /// Up to `limit` bytes from the start of `span`, the expected extent of the file.
     fn read_span(
         &self,
         name: &str,
         mut file: File,
         span: Range<u64>,
-        most: u64,
+        limit: u64,
     ) -> Result<Vec<u8>, FolderError> {
-        read_bytes(&mut file, span, most).map_err(|source| FolderError::Io {
+        read_bytes(&mut file, span, limit).map_err(|source| FolderError::Io {
             action: "read",
             path: self.path.join(name),
             source,
@@ -430,7 +422,8 @@ impl GuardedFolder {
     }
 
     fn check(&self, name: &str, file: &File) -> Result<u64, FolderError> {
-        platform::check(file).map_err(|trouble| troubled("look at", &self.path.join(name), trouble))
+        platform::check_regular_file(file)
+            .map_err(|trouble| troubled("look at", &self.path.join(name), trouble))
     }
 }
 
@@ -456,7 +449,7 @@ fn refused(path: &Path, what: &'static str) -> FolderError {
     }
 }
 
-fn read_bytes(file: &mut File, span: Range<u64>, most: u64) -> io::Result<Vec<u8>> {
+fn read_bytes(file: &mut File, span: Range<u64>, limit: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     // Under a memory limit, this is an error and not the end of the process.
     bytes
@@ -465,6 +458,6 @@ fn read_bytes(file: &mut File, span: Range<u64>, most: u64) -> io::Result<Vec<u8
     if span.start > 0 {
         file.seek(SeekFrom::Start(span.start))?;
     }
-    file.take(most).read_to_end(&mut bytes)?;
+    file.take(limit).read_to_end(&mut bytes)?;
     Ok(bytes)
 }

@@ -140,7 +140,7 @@ pub(crate) fn exchange(one: &Path, other: &Path) -> io::Result<()> {
     Ok(renameat_with(CWD, one, CWD, other, RenameFlags::EXCHANGE)?)
 }
 
-pub(crate) fn check(file: &File) -> Result<u64, Trouble> {
+pub(crate) fn check_regular_file(file: &File) -> Result<u64, Trouble> {
     let stat = fstat(file).map_err(io::Error::from)?;
     if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
         return Err(Trouble::Refused("no regular file"));
@@ -204,7 +204,7 @@ pub(crate) fn made_at(path: &Path) -> Option<SystemTime> {
     std::fs::metadata(path).ok()?.created().ok()
 }
 
-pub(crate) fn number(found: &std::fs::Metadata) -> u64 {
+pub(crate) fn inode(found: &std::fs::Metadata) -> u64 {
     std::os::unix::fs::MetadataExt::ino(found)
 }
 

@@ -58,7 +58,7 @@ impl WindowsDirectory {
             .read(true)
             .share_mode(FILE_SHARE_READ | FILE_SHARE_WRITE);
         options.custom_flags(FILE_FLAG_BACKUP_SEMANTICS | FILE_FLAG_OPEN_REPARSE_POINT);
-        let held = patiently(|| options.open(&path))?;
+        let held = retry_while_in_use(|| options.open(&path))?;
         let meta = held.metadata()?;
         Ok((meta.is_dir() && !is_link(&meta)).then_some(Self { _held: held, path }))
     }
@@ -109,7 +109,7 @@ impl WindowsDirectory {
             Purpose::Lock => options.read(true).write(true).create(true).truncate(false),
         };
         options.custom_flags(FILE_FLAG_OPEN_REPARSE_POINT);
-        match patiently(|| {
+        match retry_while_in_use(|| {
             if path.is_dir() {
                 Err(ErrorKind::IsADirectory.into())
             } else {
@@ -126,7 +126,7 @@ impl WindowsDirectory {
     }
 
     pub(crate) fn rename(&self, from: &str, to: &str) -> io::Result<()> {
-        patiently(|| fs::rename(self.path.join(from), self.path.join(to)))
+        retry_while_in_use(|| fs::rename(self.path.join(from), self.path.join(to)))
     }
 
     /// Renames the first file over the second: no single step exchanges two names.
@@ -136,7 +136,7 @@ impl WindowsDirectory {
 
     pub(crate) fn remove(&self, name: &str) -> io::Result<()> {
         let path = self.path.join(name);
-        match patiently(|| fs::remove_file(&path)) {
+        match retry_while_in_use(|| fs::remove_file(&path)) {
             // A link to a folder is removed like a folder.
             Err(_) if path.symlink_metadata().is_ok_and(|meta| meta.is_symlink()) => {
                 fs::remove_dir(&path)
@@ -173,7 +173,7 @@ fn is_link(meta: &fs::Metadata) -> bool {
 }
 
 /// Retries while another program, such as a virus scanner, is in the way.
-fn patiently<T>(mut attempt: impl FnMut() -> io::Result<T>) -> io::Result<T> {
+fn retry_while_in_use<T>(mut attempt: impl FnMut() -> io::Result<T>) -> io::Result<T> {
     let mut pause = FIRST_PAUSE;
     for _ in 1..TRIES {
         match attempt() {
@@ -194,7 +194,7 @@ pub(crate) fn exchange(_one: &Path, _other: &Path) -> io::Result<()> {
     Err(ErrorKind::Unsupported.into())
 }
 
-pub(crate) fn check(file: &File) -> Result<u64, Trouble> {
+pub(crate) fn check_regular_file(file: &File) -> Result<u64, Trouble> {
     if !winapi_util::file::typ(file)?.is_disk() || !file.metadata()?.is_file() {
         return Err(Trouble::Refused("no regular file"));
     }
@@ -237,7 +237,7 @@ pub(crate) fn made_at(path: &Path) -> Option<SystemTime> {
 }
 
 /// Always 0, as there is no inode: the time of creation tells files apart.
-pub(crate) fn number(_found: &std::fs::Metadata) -> u64 {
+pub(crate) fn inode(_found: &std::fs::Metadata) -> u64 {
     0
 }
 
