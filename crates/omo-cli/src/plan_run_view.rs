@@ -9,7 +9,7 @@ use omo_engine::event::RunEvent;
 use omo_engine::state::RunState;
 use omo_engine::view::{FoundFacts, RunFacts, run_view};
 use omo_engine::work::{find_edit, is_alive, read_checkout};
-use omo_git::integrate::has_unsettled_move;
+use omo_git::integrate::has_unsettled_landing;
 use omo_git::repository::GitRepository;
 use omo_state::env::ProcessEnv;
 use omo_view::run_view::RunView;
@@ -107,5 +107,5 @@ fn is_landing_cut(run: &Run, state: &RunState) -> bool {
             .is_supervised()
             .is_ok_and(|is_supervised| !is_supervised)
         && GitRepository::find(Path::new(&state.root))
-            .is_some_and(|found| has_unsettled_move(&found))
+            .is_some_and(|found| has_unsettled_landing(&found))
 }

@@ -135,7 +135,7 @@ impl CommitWorktree {
         environment: &CheckEnvironment,
         mut goes_on: impl FnMut() -> bool,
     ) -> Result<CommitEnd, CommitRefusal> {
-        let names = self.names(order.paths).map_err(refusal)?;
+        let names = self.tree_paths(order.paths).map_err(refusal)?;
         let head = self.head();
         let (before, others) = read_index_and_untracked(&self.tree).map_err(refusal)?;
         let (new, known) = {
@@ -199,11 +199,11 @@ impl CommitWorktree {
         Ok(end)
     }
 
-    fn names(&self, paths: &[&str]) -> Result<Vec<TreePath>, String> {
-        paths.iter().map(|path| self.name(path)).collect()
+    fn tree_paths(&self, paths: &[&str]) -> Result<Vec<TreePath>, String> {
+        paths.iter().map(|path| self.tree_path(path)).collect()
     }
 
-    fn name(&self, path: &str) -> Result<TreePath, String> {
+    fn tree_path(&self, path: &str) -> Result<TreePath, String> {
         if path.contains(char::REPLACEMENT_CHARACTER) {
             return Err(format!(
                 "{path:?} has a name that is not Unicode: commit it by hand"

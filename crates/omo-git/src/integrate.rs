@@ -18,7 +18,7 @@ pub use facts::{
     checkout_head, count_commits_since, find_absent_branch, ignored_paths, read_checkout_facts,
     read_edit_facts, uncommitted_paths,
 };
-pub use land::{LandOutcome, has_unsettled_move, land, settle_last_move};
+pub use land::{LandOutcome, has_unsettled_landing, land, settle_last_landing};
 pub use links::links_leading_out;
 pub use merge::{MergeError, MergePreview, preview_merge};
 pub use one_file::{CommittedFile, committed_file, tree_with_file};

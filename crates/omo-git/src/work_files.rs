@@ -17,6 +17,7 @@ use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use omo_core::timestamp::Timestamp;
+use omo_state::env;
 use omo_state::files::regular_file;
 use omo_state::git_worktree::GitWorktree;
 use omo_state::seal::hex_digest;
@@ -307,7 +308,7 @@ impl<'a> WorkFiles<'a> {
         depth: usize,
         deadline: Instant,
     ) -> Option<CachedFiles> {
-        let since = file_stamps::start_time();
+        let since = env::now();
         let asked = self.lister(memory, depth)?;
         let sources = source_marks(asked.tree.as_ref());
         let mut listed = asked.list()?;

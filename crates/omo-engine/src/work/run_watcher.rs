@@ -3,7 +3,7 @@
 use std::fmt::Write;
 use std::time::{Duration, Instant};
 
-use omo_git::integrate::{settle_last_move, unsigned_commits};
+use omo_git::integrate::{settle_last_landing, unsigned_commits};
 use omo_git::remote::commit_messages;
 use omo_git::repository::GitRepository;
 use omo_git::task_trailers::find_task_commit;
@@ -146,7 +146,9 @@ impl Engine<'_> {
         }
         let is_free = alone.is_some();
         let settled = match &repository {
-            Some(repository) if is_free && state.parallel.is_some() => settle_last_move(repository),
+            Some(repository) if is_free && state.parallel.is_some() => {
+                settle_last_landing(repository)
+            }
             _ => Ok(()),
         };
         if is_free {

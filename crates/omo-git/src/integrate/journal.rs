@@ -1,4 +1,4 @@
-//! `LandingFiles`: record of a checkout's move to another commit, from which an interrupted move is finished.
+//! `LandingFiles`: record of a landing, which moves a checkout to another commit; an interrupted one is finished from it.
 
 use std::fs;
 use std::io::Write;
@@ -15,7 +15,7 @@ const COMPARED: &str = "omo-landing-compared";
 /// Maximum wait for a git that outlived its omo; one that runs longer is another program's.
 const LAST_GIT: Duration = Duration::from_secs(10);
 /// Maximum wait for the lock of the index: a git of an editor or a prompt holds it for a moment.
-const PATIENCE: Duration = Duration::from_secs(3);
+const LOCK_WAIT: Duration = Duration::from_secs(3);
 
 #[derive(Clone, Debug)]
 pub(super) struct LandingFiles {
@@ -45,7 +45,7 @@ impl LandingFiles {
         self.folder.join(JOURNAL)
     }
 
-    pub(super) fn begun_move(&self) -> Option<[String; 2]> {
+    pub(super) fn begun_landing(&self) -> Option<[String; 2]> {
         let text = fs::read_to_string(self.journal()).ok()?;
         let mut words = text.split_whitespace().map(str::to_owned);
         Some([words.next()?, words.next()?])
@@ -69,7 +69,7 @@ impl LandingFiles {
         locks.iter().try_for_each(|lock| remove_file(lock))
     }
 
-    pub(super) fn record_move(&self, from: &str, to: &str) -> std::io::Result<()> {
+    pub(super) fn record_landing(&self, from: &str, to: &str) -> std::io::Result<()> {
         let part = self.folder.join("omo-landing-part");
         let mut file = fs::File::create(&part)?;
         file.write_all(format!("{from}\n{to}\n").as_bytes())?;
@@ -77,7 +77,7 @@ impl LandingFiles {
         fs::rename(part, self.journal())
     }
 
-    pub(super) fn forget_move(&self) -> std::io::Result<()> {
+    pub(super) fn forget_landing(&self) -> std::io::Result<()> {
         let indexes = [INDEX, COMPARED]
             .into_iter()
             .flat_map(|index| [index.to_owned(), format!("{index}.lock")]);
@@ -89,7 +89,7 @@ impl LandingFiles {
 
     /// `None` while another process holds git's lock of the index.
     pub(super) fn take_lock(&self) -> std::io::Result<Option<IndexLock>> {
-        IndexLock::take(&self.folder, PATIENCE)
+        IndexLock::take(&self.folder, LOCK_WAIT)
     }
 
     pub(super) fn is_lock_abandoned(&self) -> bool {

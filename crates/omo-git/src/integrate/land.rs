@@ -11,7 +11,7 @@ use omo_process::platform::shell_variable;
 use super::error::LandError;
 use super::facts::{CheckoutHead, checkout_head, unfinished_operation};
 use super::journal::LandingFiles;
-use super::steps::CheckoutMove;
+use super::steps::Landing;
 use crate::index_lock::{IndexLock, lock_file};
 use crate::repository::{GitRepository, is_object_name};
 use crate::user_git::{REFERENCE_HOOK, UserGit, hooks_folder, present_hooks};
@@ -37,39 +37,39 @@ pub fn land(
     let Some(reference) = branch_to_move(repository, old, new)? else {
         return Ok(LandOutcome::AlreadyThere);
     };
-    let step = CheckoutMove::new(repository, &places, old, new)?;
+    let step = Landing::new(repository, &places, old, new)?;
     step.copy_index()?;
     step.refuse_dirty()?;
-    places.record_move(old, new)?;
+    places.record_landing(old, new)?;
     if let Err(failed) = step.read_tree(&["-u", old, new]) {
-        step.undo_move()?;
+        step.undo_landing()?;
         return Err(failed.into());
     }
     if let Err(failed) = move_reference(repository, &reference, old, new, user, is_wanted) {
         let now = repository.commit_of(&reference)?.unwrap_or_default();
         // The hook is told of the move once it is made, and git may be ended then.
         if now != new {
-            step.undo_move()?;
+            step.undo_landing()?;
             return Err(update_failure(repository, &reference, old, now, failed));
         }
     }
     fs::rename(places.new_index(), places.index())?;
-    places.forget_move()?;
+    places.forget_landing()?;
     Ok(LandOutcome::Moved)
 }
 
 /// Ends an interrupted move, if any: index and files follow the branch.
-pub fn settle_last_move(repository: &GitRepository) -> Result<(), LandError> {
-    if has_unsettled_move(repository) {
+pub fn settle_last_landing(repository: &GitRepository) -> Result<(), LandError> {
+    if has_unsettled_landing(repository) {
         lock_settled(repository, &LandingFiles::new(repository.git_folder()))?;
     }
     Ok(())
 }
 
 /// `true` for a move that was begun and not ended.
-pub fn has_unsettled_move(repository: &GitRepository) -> bool {
+pub fn has_unsettled_landing(repository: &GitRepository) -> bool {
     let places = LandingFiles::new(repository.git_folder());
-    places.begun_move().is_some() || places.is_lock_abandoned()
+    places.begun_landing().is_some() || places.is_lock_abandoned()
 }
 
 fn lock_settled(repository: &GitRepository, places: &LandingFiles) -> Result<IndexLock, LandError> {
@@ -81,12 +81,12 @@ fn lock_settled(repository: &GitRepository, places: &LandingFiles) -> Result<Ind
             paths: [vec![index_lock], reference_locks()].concat(),
         });
     };
-    let begun = places.begun_move();
+    let begun = places.begun_landing();
     places.wait_for_last_git(repository.top(), || {
         begun.is_some() && !reference_locks().is_empty()
     })?;
     if let Some([from, to]) = begun {
-        finish_interrupted_move(repository, places, &from, &to)?;
+        finish_interrupted_landing(repository, places, &from, &to)?;
     }
     Ok(lock)
 }
@@ -159,7 +159,7 @@ fn update_failure(
 
 /// The index follows a branch that moved; otherwise the files go back. After a later move of the user the files are
 /// theirs.
-fn finish_interrupted_move(
+fn finish_interrupted_landing(
     repository: &GitRepository,
     places: &LandingFiles,
     from: &str,
@@ -170,15 +170,15 @@ fn finish_interrupted_move(
         && is_object_name(to)
         && [Some(from), Some(to)].contains(&now.as_deref())
     {
-        let step = CheckoutMove::new(repository, places, from, to)?;
+        let step = Landing::new(repository, places, from, to)?;
         if now.as_deref() == Some(from) {
-            return step.undo_move();
+            return step.undo_landing();
         }
         step.copy_index()?;
         step.update_entries(&BTreeSet::new())?;
         fs::rename(places.new_index(), places.index())?;
     }
-    Ok(places.forget_move()?)
+    Ok(places.forget_landing()?)
 }
 
 /// Branch to move, where only its files may still forbid it; `None` at the new commit.

@@ -1,4 +1,4 @@
-//! `CheckoutMove`: the git steps that move a checkout from one commit to another, on an index beside the user's.
+//! `Landing`: the git steps that move a checkout from one commit to another, on an index beside the user's.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -32,7 +32,7 @@ fn split(listed: &[u8]) -> impl Iterator<Item = Vec<u8>> {
     parts(listed).map(<[u8]>::to_vec)
 }
 
-pub(super) struct CheckoutMove<'a> {
+pub(super) struct Landing<'a> {
     repository: &'a GitRepository,
     places: &'a LandingFiles,
     old: &'a str,
@@ -40,7 +40,7 @@ pub(super) struct CheckoutMove<'a> {
     touched: BTreeSet<Vec<u8>>,
 }
 
-impl<'a> CheckoutMove<'a> {
+impl<'a> Landing<'a> {
     pub(super) fn new(
         repository: &'a GitRepository,
         places: &'a LandingFiles,
@@ -180,7 +180,7 @@ impl<'a> CheckoutMove<'a> {
             })
             .chain(obstacles);
         let paths: BTreeSet<String> = in_way.map(|path| lossy_text(&path)).collect();
-        self.places.forget_move()?;
+        self.places.forget_landing()?;
         Err(LandError::Dirty {
             paths: paths.into_iter().collect(),
         })
@@ -221,7 +221,7 @@ impl<'a> CheckoutMove<'a> {
     }
 
     /// Puts the moved files back to `old`; later changes of the user stay.
-    pub(super) fn undo_move(&self) -> Result<(), LandError> {
+    pub(super) fn undo_landing(&self) -> Result<(), LandError> {
         self.remove_begun_files()?;
         let differing = self.differing_from(self.new)?;
         // `now` is `old` with the touched files of `new`, but for those that the user has changed since.
@@ -237,7 +237,7 @@ impl<'a> CheckoutMove<'a> {
             &["checkout-index", "--quiet", "-z", "--stdin"],
             &list(&self.touched),
         )?;
-        Ok(self.places.forget_move()?)
+        Ok(self.places.forget_landing()?)
     }
 
     /// Removes files that git left half-written under their final names; they hold no work of the user.

@@ -7,7 +7,6 @@ use std::path::Path;
 use std::time::Duration;
 
 use omo_core::timestamp::Timestamp;
-use omo_state::env;
 
 use crate::git_output::{list, parts};
 use crate::platform::{FileStamp, TreeTop};
@@ -29,10 +28,6 @@ impl StampDigest {
     pub(crate) fn is_settled(&self, since: Timestamp) -> bool {
         is_before(self.newest, since)
     }
-}
-
-pub(crate) fn start_time() -> Timestamp {
-    env::now()
 }
 
 /// `true` where every change after `since` would alter the stamp.

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::PathBuf;
 
-use omo_git::integrate::{LandError, LandOutcome, UnfinishedOperation, settle_last_move};
+use omo_git::integrate::{LandError, LandOutcome, UnfinishedOperation, settle_last_landing};
 
 use crate::worktree::{Landing, land_in};
 
@@ -238,7 +238,7 @@ fn a_move_of_an_omo_that_is_gone_goes_where_the_branch_is() {
         )
         .unwrap();
         fs::write(it.top.join(".git/index.lock"), "omo lands 4294967 0\n").unwrap();
-        settle_last_move(&it.repository()).unwrap();
+        settle_last_landing(&it.repository()).unwrap();
         assert_eq!(
             it.git(&["rev-parse", "main"]),
             if is_moved {
@@ -259,6 +259,6 @@ fn a_move_of_an_omo_that_is_gone_goes_where_the_branch_is() {
     // That of an omo at work, without a move.
     let it = Landing::new();
     fs::write(it.top.join(".git/index.lock"), "").unwrap();
-    settle_last_move(&it.repository()).unwrap();
+    settle_last_landing(&it.repository()).unwrap();
     assert!(it.top.join(".git/index.lock").exists());
 }
