@@ -353,8 +353,10 @@ impl ProofWatcher for ClaimWatcher<'_> {
                     Ok(with) if !with.is_green() => {
                         CheckProof::not_green_with_change(&check.command, with)
                     }
-                    Ok(with) => CheckProof::could_not_run(&check.command, with, LATER.to_owned()),
-                    Err(error) => CheckProof::not_run(&check.command, error.to_string()),
+                    Ok(with) => {
+                        CheckProof::not_run_without_change(&check.command, with, LATER.to_owned())
+                    }
+                    Err(error) => CheckProof::not_runnable(&check.command, error.to_string()),
                 };
                 self.asked.summarize(check, &proof, comparison)
             })

@@ -122,7 +122,7 @@ impl CheckProof {
     }
 
     /// Result of a check that could be run on neither side.
-    pub fn not_run(run: &str, reason: String) -> Self {
+    pub fn not_runnable(run: &str, reason: String) -> Self {
         let (with, without) = (WithChange::Unknown, WithoutChange::Unknown);
         let hollow = HollowAnswer::default();
         Self {
@@ -137,7 +137,7 @@ impl CheckProof {
     }
 
     /// Result of a check that is green with the change, and could not be run without it.
-    pub fn could_not_run(run: &str, with: &SideOutcome, reason: String) -> Self {
+    pub fn not_run_without_change(run: &str, with: &SideOutcome, reason: String) -> Self {
         Self {
             run: run.to_owned(),
             with: WithChange::Green,
@@ -167,7 +167,7 @@ impl CheckProof {
         );
         Self {
             lines: last_lines(again),
-            ..Self::could_not_run(run, with, reason)
+            ..Self::not_run_without_change(run, with, reason)
         }
     }
 }

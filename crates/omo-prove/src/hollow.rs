@@ -59,8 +59,8 @@ impl Language {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Wish {
-    limit: usize,
+struct HollowLimits {
+    max_functions: usize,
     /// `true` to leave altered functions as they are.
     only_new: bool,
 }
@@ -93,12 +93,12 @@ fn empty_changed(
     before: &[Function],
     mut functions: Vec<Function>,
     thrown: &str,
-    wish: Wish,
+    limits: HollowLimits,
 ) -> Result<Hollowed, NotHollow> {
     functions.retain(|function| {
         let is_known = before
             .iter()
-            .any(|old| old.name == function.name && (wish.only_new || old.body == function.body));
+            .any(|old| old.name == function.name && (limits.only_new || old.body == function.body));
         !is_known
     });
     if functions.is_empty() {
@@ -106,7 +106,7 @@ fn empty_changed(
     }
     let mut text = String::with_capacity(now.len() + thrown.len() * functions.len());
     let mut at = 0;
-    for function in functions.iter().take(wish.limit) {
+    for function in functions.iter().take(limits.max_functions) {
         text.push_str(now.get(at..function.begin).ok_or(NotHollow::NotParsed)?);
         text.push_str(thrown);
         at = function.begin;
@@ -114,13 +114,13 @@ fn empty_changed(
     text.push_str(now.get(at..).ok_or(NotHollow::NotParsed)?);
     let names = functions
         .iter()
-        .take(wish.limit)
+        .take(limits.max_functions)
         .map(|function| function.name.clone())
         .collect();
     Ok(Hollowed {
         text,
         functions: names,
-        left_out: functions.len().saturating_sub(wish.limit),
+        left_out: functions.len().saturating_sub(limits.max_functions),
     })
 }
 
@@ -157,9 +157,9 @@ struct HollowChange {
 }
 
 impl HollowChange {
-    fn wish(&self, only_new: bool) -> Wish {
-        Wish {
-            limit: MAX_FUNCTIONS.saturating_sub(self.functions.len()),
+    fn limits(&self, only_new: bool) -> HollowLimits {
+        HollowLimits {
+            max_functions: MAX_FUNCTIONS.saturating_sub(self.functions.len()),
             only_new,
         }
     }
@@ -223,10 +223,10 @@ impl HollowChange {
             };
             match language {
                 Language::Go => {
-                    hollow.add(&file.path, go::hollow(base, now, hollow.wish(only_new)));
+                    hollow.add(&file.path, go::hollow(base, now, hollow.limits(only_new)));
                 }
                 Language::Rust => {
-                    hollow.add(&file.path, rust::hollow(base, now, hollow.wish(only_new)));
+                    hollow.add(&file.path, rust::hollow(base, now, hollow.limits(only_new)));
                 }
                 Language::Python => python.push(source),
                 Language::JavaScript => javascript.push(source),
@@ -234,7 +234,7 @@ impl HollowChange {
         }
         for (language, sources) in [(&script::PYTHON, python), (&script::JAVASCRIPT, javascript)] {
             for (path, result) in
-                script::hollow(language, &sources, hollow.wish(only_new), runner, watcher)?
+                script::hollow(language, &sources, hollow.limits(only_new), runner, watcher)?
             {
                 hollow.add(&path, result);
             }

@@ -76,14 +76,14 @@ impl<'a> SideRunner<'a> {
     ) -> Result<CheckProof, ProofError> {
         let with = match with {
             Ok(with) => with,
-            Err(error) => return Ok(CheckProof::not_run(&check.command, error.to_string())),
+            Err(error) => return Ok(CheckProof::not_runnable(&check.command, error.to_string())),
         };
         if !with.is_green() {
             return Ok(CheckProof::not_green_with_change(&check.command, with));
         }
         if !change.differs && change.changes_what_checks_run {
             let reason = "what the check itself runs is all that was changed, and both sides have it as it is now";
-            return Ok(CheckProof::could_not_run(
+            return Ok(CheckProof::not_run_without_change(
                 &check.command,
                 with,
                 reason.to_owned(),
@@ -91,18 +91,21 @@ impl<'a> SideRunner<'a> {
         }
         if !change.differs {
             let reason = "no file but test files differs from the base: nothing was changed that it could show";
-            let mut proof = CheckProof::could_not_run(&check.command, with, reason.to_owned());
+            let mut proof =
+                CheckProof::not_run_without_change(&check.command, with, reason.to_owned());
             proof.without = WithoutChange::Green;
             return Ok(proof);
         }
         let proof = match self.run(check, Side::Without, watcher)? {
             Ok(without) => compare_sides(&check.command, with, &without, &change.facts),
-            Err(error) => CheckProof::could_not_run(&check.command, with, error.to_string()),
+            Err(error) => {
+                CheckProof::not_run_without_change(&check.command, with, error.to_string())
+            }
         };
         if proof.without == WithoutChange::Green && change.changes_what_checks_run {
             let reason =
                 "a file that a check runs was changed, and both sides have it as it is now";
-            return Ok(CheckProof::could_not_run(
+            return Ok(CheckProof::not_run_without_change(
                 &check.command,
                 with,
                 reason.to_owned(),

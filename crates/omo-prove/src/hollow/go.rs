@@ -1,15 +1,19 @@
 //! Empties functions and methods in Go source, which is parsed by its brackets.
 
-use super::{Function, Hollowed, NotHollow, Wish, empty_changed};
+use super::{Function, HollowLimits, Hollowed, NotHollow, empty_changed};
 
 /// Start of an emptied body; the condition keeps the rest reachable for the compiler.
 const THROWN: &str = " if true { panic(\"hollowed by omo\") }; ";
 
 /// Text of a Go file with emptied functions, or the reason why they stay.
-pub(super) fn hollow(base: Option<&str>, now: &str, wish: Wish) -> Result<Hollowed, NotHollow> {
+pub(super) fn hollow(
+    base: Option<&str>,
+    now: &str,
+    limits: HollowLimits,
+) -> Result<Hollowed, NotHollow> {
     let before = find_functions(base.unwrap_or_default()).ok_or(NotHollow::NotParsed)?;
     let functions = find_functions(now).ok_or(NotHollow::NotParsed)?;
-    empty_changed(now, &before, functions, THROWN, wish)
+    empty_changed(now, &before, functions, THROWN, limits)
 }
 
 #[derive(Clone, Copy)]
@@ -155,8 +159,8 @@ fn quoted_length(text: &str, quote: char) -> Option<usize> {
 mod tests {
     use super::*;
 
-    const WISH: Wish = Wish {
-        limit: 9,
+    const LIMITS: HollowLimits = HollowLimits {
+        max_functions: 9,
         only_new: false,
     };
 
@@ -168,7 +172,7 @@ mod tests {
                    func (c *Cart[T]) Price(f func() struct{ a int }) (r interface{}, e error) { return '}', nil }\n\
                    func Any[T interface{ ~int | ~string }](t T) struct{ v any } {\n\ts := `{`\n\treturn f(s, \"{\\\"\")\n}\n\
                    func init() { a() }\nfunc asm(a int) int\nvar f = func() int { return 1 }\nfunc Empty() {}\n";
-        let hollowed = hollow(Some(base), now, WISH).unwrap();
+        let hollowed = hollow(Some(base), now, LIMITS).unwrap();
         assert_eq!(hollowed.functions, ["Sum", "Cart.Price", "Any"]);
         assert_eq!(hollowed.text.matches(THROWN).count(), 3);
         for line in [
@@ -181,9 +185,9 @@ mod tests {
         let only_new = hollow(
             Some(base),
             now,
-            Wish {
+            HollowLimits {
                 only_new: true,
-                limit: 1,
+                max_functions: 1,
             },
         )
         .unwrap();
@@ -191,7 +195,7 @@ mod tests {
             (only_new.functions, only_new.left_out),
             (vec!["Cart.Price".to_owned()], 1)
         );
-        assert_eq!(hollow(Some(base), base, WISH), Err(NotHollow::NoFunction));
+        assert_eq!(hollow(Some(base), base, LIMITS), Err(NotHollow::NoFunction));
         for text in [
             "func Sum() {",
             "func Sum() { `",
@@ -200,7 +204,7 @@ mod tests {
             ")",
         ] {
             assert_eq!(
-                hollow(None, text, WISH),
+                hollow(None, text, LIMITS),
                 Err(NotHollow::NotParsed),
                 "{text}"
             );

@@ -4,20 +4,24 @@ use proc_macro2::TokenStream;
 use syn::spanned::Spanned;
 use syn::{AttrStyle, Attribute, Block, ImplItem, Item, Signature, TraitItem, Type};
 
-use super::{Function, Hollowed, NotHollow, Wish, empty_changed};
+use super::{Function, HollowLimits, Hollowed, NotHollow, empty_changed};
 use crate::rust_tests::{is_for_tests, parse_apart};
 
 /// Text put before the first statement; `if true` leaves the rest reachable, so that it builds without warnings.
 const THROWN: &str = " if true { unimplemented!(\"hollowed by omo\") } ";
 
-pub(super) fn hollow(base: Option<&str>, now: &str, wish: Wish) -> Result<Hollowed, NotHollow> {
+pub(super) fn hollow(
+    base: Option<&str>,
+    now: &str,
+    limits: HollowLimits,
+) -> Result<Hollowed, NotHollow> {
     parse_apart(base.unwrap_or_default(), now, move |base, now| {
         empty_changed(
             now,
             &find_functions(base)?,
             find_functions(now)?,
             THROWN,
-            wish,
+            limits,
         )
     })
 }

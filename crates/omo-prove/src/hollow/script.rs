@@ -6,7 +6,7 @@ use omo_core::check::session_check::{Check, CheckOrigin};
 use omo_process::platform::shell_variable;
 use serde::{Deserialize, Serialize};
 
-use super::{Hollowed, MARK, NotHollow, Source, Wish};
+use super::{HollowLimits, Hollowed, MARK, NotHollow, Source};
 use crate::private_tree::{PrivateTreeError, Side};
 use crate::proof_request::{ProofError, ProofWatcher};
 use crate::side_runner::SideRunner;
@@ -46,11 +46,11 @@ pub(super) struct ScriptInput<'a> {
 }
 
 impl<'a> ScriptInput<'a> {
-    pub(super) fn new(files: &'a [Source<'a>], Wish { limit, only_new }: Wish) -> Self {
+    pub(super) fn new(files: &'a [Source<'a>], limits: HollowLimits) -> Self {
         Self {
             mark: MARK,
-            limit,
-            only_new,
+            limit: limits.max_functions,
+            only_new: limits.only_new,
             files,
         }
     }
@@ -84,7 +84,7 @@ type FileResult = (PathBuf, Result<Hollowed, NotHollow>);
 pub(super) fn hollow(
     language: &ScriptLanguage,
     sources: &[Source],
-    wish: Wish,
+    limits: HollowLimits,
     runner: &mut SideRunner,
     watcher: &mut impl ProofWatcher,
 ) -> Result<Vec<FileResult>, ProofError> {
@@ -106,7 +106,7 @@ pub(super) fn hollow(
     folder
         .replace(language.name, language.script.as_bytes())
         .map_err(PrivateTreeError::from)?;
-    let question = serde_json::to_vec(&ScriptInput::new(&accepted, wish)).unwrap_or_default();
+    let question = serde_json::to_vec(&ScriptInput::new(&accepted, limits)).unwrap_or_default();
     folder
         .replace(QUESTION, &question)
         .map_err(PrivateTreeError::from)?;

@@ -14,11 +14,11 @@ const RUST: &str = " if true { unimplemented!(\"hollowed by omo\") } ";
 const RAISE: &str = "raise NotImplementedError(\"hollowed by omo\")";
 const THROW: &str = "if (1) throw new Error(\"hollowed by omo\");";
 
-const ALL: Wish = Wish {
-    limit: 9,
+const ALL: HollowLimits = HollowLimits {
+    max_functions: 9,
     only_new: false,
 };
-const NEW: Wish = Wish {
+const NEW: HollowLimits = HollowLimits {
     only_new: true,
     ..ALL
 };
@@ -122,7 +122,10 @@ fn no_more_functions_are_emptied_than_are_asked_for() {
     let hollowed = rust::hollow(
         None,
         "fn a() { b() }\nfn b() { c() }\nfn c() { d() }",
-        Wish { limit: 1, ..ALL },
+        HollowLimits {
+            max_functions: 1,
+            ..ALL
+        },
     )
     .unwrap();
     assert_eq!(
@@ -150,34 +153,36 @@ fn files_that_are_no_rust_or_lie_too_deep_are_refused() {
 }
 
 /// Of a function that was there and one that was not the second alone is new.
-fn require_only_new(hollow: impl Fn(Wish) -> Result<Hollowed, NotHollow>) {
+fn require_only_new(hollow: impl Fn(HollowLimits) -> Result<Hollowed, NotHollow>) {
     assert_eq!(hollow(ALL).unwrap().functions, ["a", "b"]);
     assert_eq!(hollow(NEW).unwrap().functions, ["b"]);
 }
 
 #[test]
 fn functions_of_rust_that_were_there_can_be_left_alone() {
-    require_only_new(|wish| rust::hollow(Some("fn a() { 1 }"), "fn a() { 2 }\nfn b() { 3 }", wish));
+    require_only_new(|limits| {
+        rust::hollow(Some("fn a() { 1 }"), "fn a() { 2 }\nfn b() { 3 }", limits)
+    });
 }
 
 #[test]
 #[ignore = "needs python3 and node: cargo xtask test"]
 fn functions_that_were_there_can_be_left_alone() {
     let python = ("a.py", "def a(): x()", "def a(): y()\ndef b(): z()");
-    require_only_new(|wish| by_script(&PYTHON, &[python], wish).remove(0));
+    require_only_new(|limits| by_script(&PYTHON, &[python], limits).remove(0));
     let javascript = (
         "a.js",
         "const a = () => x",
         "const a = () => y, b = () => z",
     );
-    require_only_new(|wish| by_script(&JAVASCRIPT, &[javascript], wish).remove(0));
+    require_only_new(|limits| by_script(&JAVASCRIPT, &[javascript], limits).remove(0));
 }
 
 /// Has the script of a language empty files.
 fn by_script(
     language: &ScriptLanguage,
     files: &[(&str, &str, &str)],
-    wish: Wish,
+    limits: HollowLimits,
 ) -> Vec<Result<Hollowed, NotHollow>> {
     let folder = tempfile::tempdir().unwrap();
     let script = folder.path().join(language.name);
@@ -192,7 +197,7 @@ fn by_script(
             now,
         })
         .collect();
-    let question = serde_json::to_vec(&ScriptInput::new(&sources, wish)).unwrap();
+    let question = serde_json::to_vec(&ScriptInput::new(&sources, limits)).unwrap();
     std::fs::write(folder.path().join("question.json"), question).unwrap();
     let mut words = language.program.split(' ');
     let mut command = Command::new(words.next().unwrap());
@@ -386,7 +391,10 @@ fn a_file_that_cannot_be_read_keeps_no_other_one_from_being_emptied() {
             ("c.py", "", &minus),
             ("d.py", "", "def a(): b()\ndef c(): d()\n"),
         ],
-        Wish { limit: 1, ..ALL },
+        HollowLimits {
+            max_functions: 1,
+            ..ALL
+        },
     );
     let refused = |answer: &Result<Hollowed, NotHollow>| matches!(answer, Err(NotHollow::Other(_)));
     assert!(answers[..3].iter().all(refused), "{answers:?}");
