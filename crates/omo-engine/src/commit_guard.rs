@@ -8,7 +8,7 @@ use omo_git::commit_guard::{SCRIPT, SETTING};
 use omo_git::git_settings::GitSettings;
 use serde::{Deserialize, Serialize};
 
-pub type Judges = BTreeMap<String, String>;
+pub type JudgeStates = BTreeMap<String, String>;
 
 /// State of a hook or setting that is missing, or that nothing uses any more.
 const ABSENT: &str = "not used";
@@ -16,7 +16,7 @@ const ABSENT: &str = "not used";
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CommitGuard {
     pub settings: GitSettings,
-    pub judges: Judges,
+    pub judges: JudgeStates,
 }
 
 /// Accepted states of each judge: found at the run's start, left by a passed task, or allowed by the user.
@@ -32,13 +32,13 @@ impl From<CommitGuard> for KnownGuard {
             settings: guard.settings,
             judges: BTreeMap::new(),
         };
-        known.learn(&guard.judges);
+        known.accept(&guard.judges);
         known
     }
 }
 
 impl KnownGuard {
-    pub(crate) fn learn(&mut self, judges: &Judges) {
+    pub(crate) fn accept(&mut self, judges: &JudgeStates) {
         for (name, state) in judges {
             self.judges
                 .entry(name.clone())
@@ -48,7 +48,7 @@ impl KnownGuard {
     }
 
     /// Judges in a state that the run has not accepted; `is_listed` tells whether a task lists the file of a path.
-    pub fn changes(&self, now: &Judges, is_listed: impl Fn(&str) -> bool) -> GuardChanges {
+    pub fn changes(&self, now: &JudgeStates, is_listed: impl Fn(&str) -> bool) -> GuardChanges {
         let (listed, others) = self.unknown_states(now).into_iter().partition(|(name, _)| {
             name.starts_with(SCRIPT) && !self.judges.contains_key(name)
                 || !name.starts_with(SETTING) && is_listed(path_of(name))
@@ -57,9 +57,9 @@ impl KnownGuard {
     }
 
     /// Changed judges that the question showed, if their state is still the same: a later change is asked about anew.
-    pub fn answered(&self, now: &Judges, refusal: &CommitRefusal) -> Judges {
+    pub fn still_as_shown(&self, now: &JudgeStates, refusal: &CommitRefusal) -> JudgeStates {
         let CommitRefusal::GuardChanged { files, .. } = refusal else {
-            return Judges::new();
+            return JudgeStates::new();
         };
         let GuardChanges { mut listed, others } = self.changes(now, |_| false);
         listed.extend(
@@ -71,7 +71,7 @@ impl KnownGuard {
     }
 
     /// Unknown judges among a new worktree's own files: shared hooks and settings are known from the checkout.
-    pub(crate) fn unknown_in_worktree(&self, now: &Judges) -> Judges {
+    pub(crate) fn unknown_in_worktree(&self, now: &JudgeStates) -> JudgeStates {
         let mut unknown = self.unknown_states(now);
         unknown.retain(|name, _| {
             !name.starts_with(SETTING)
@@ -81,7 +81,7 @@ impl KnownGuard {
         unknown
     }
 
-    fn unknown_states(&self, now: &Judges) -> Judges {
+    fn unknown_states(&self, now: &JudgeStates) -> JudgeStates {
         let absent = self
             .judges
             .keys()
@@ -103,7 +103,7 @@ impl KnownGuard {
     }
 }
 
-pub fn name_judges(judges: &Judges) -> Vec<String> {
+pub fn name_judges(judges: &JudgeStates) -> Vec<String> {
     judges
         .iter()
         .map(|(name, state)| name_judge(name, state))
@@ -122,8 +122,8 @@ fn path_of(name: &str) -> &str {
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct GuardChanges {
     /// Changes of files that a task lists, and scripts that no hook ran before.
-    pub listed: Judges,
-    pub others: Judges,
+    pub listed: JudgeStates,
+    pub others: JudgeStates,
 }
 
 impl GuardChanges {
@@ -140,7 +140,7 @@ impl GuardChanges {
 mod tests {
     use super::*;
 
-    fn judges(all: &[(&str, &str)]) -> Judges {
+    fn judges(all: &[(&str, &str)]) -> JudgeStates {
         all.iter()
             .map(|(name, state)| ((*name).to_owned(), (*state).to_owned()))
             .collect()
@@ -157,8 +157,8 @@ mod tests {
             judges: begun.clone(),
             ..CommitGuard::default()
         });
-        let others = |known: &KnownGuard, now: &Judges| known.changes(now, |_| false).others;
-        assert_eq!(others(&known, &begun), Judges::new());
+        let others = |known: &KnownGuard, now: &JudgeStates| known.changes(now, |_| false).others;
+        assert_eq!(others(&known, &begun), JudgeStates::new());
         let now = judges(&[("a", "2"), (".git/hooks/b", "2"), ("/abs/c", "1")]);
         let mut expected = now.clone();
         expected.insert("git config commit.gpgsign".to_owned(), ABSENT.to_owned());
@@ -173,24 +173,24 @@ mod tests {
             files: name_judges(&judges(&[("a", "2")])),
         };
         assert_eq!(
-            known.answered(&now, &shown),
+            known.still_as_shown(&now, &shown),
             judges(&[("a", "2")]),
             "what else changed was not shown"
         );
         assert_eq!(
-            known.answered(&judges(&[("a", "3")]), &shown),
-            Judges::new(),
+            known.still_as_shown(&judges(&[("a", "3")]), &shown),
+            JudgeStates::new(),
             "a changed again"
         );
         let hook = CommitRefusal::Other {
             words: String::new(),
         };
         assert_eq!(
-            known.answered(&now, &hook),
-            Judges::new(),
+            known.still_as_shown(&now, &hook),
+            JudgeStates::new(),
             "no state was shown"
         );
-        known.learn(&judges(&[("a", "2")]));
+        known.accept(&judges(&[("a", "2")]));
         assert!(
             !others(&known, &now).contains_key("a") && !others(&known, &begun).contains_key("a")
         );

@@ -16,7 +16,7 @@ use omo_state::git_worktree::WorktreeIdentity;
 use serde::{Deserialize, Serialize};
 
 use crate::client_policy::{ClientCost, ClientPolicy};
-use crate::commit_guard::{CommitGuard, Judges};
+use crate::commit_guard::{CommitGuard, JudgeStates};
 use crate::execution_mode::ExecutionMode;
 use crate::request::run_scope::RunScope;
 
@@ -250,7 +250,7 @@ pub enum EventKind {
     },
     /// Judges of commits that were unknown so far: those of a new worktree, or those that the user's answer accepts.
     JudgesFound {
-        judges: Judges,
+        judges: JudgeStates,
     },
     WorkerStarted {
         group: String,

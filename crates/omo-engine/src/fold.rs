@@ -145,7 +145,7 @@ impl RunState {
             EventKind::TaskAdded { task: added } => self.apply_added_task(event, added)?,
             EventKind::TasksProved { tasks, by } => self.apply_proof(event, tasks, by)?,
             EventKind::JudgesFound { judges } => {
-                self.guard.iter_mut().for_each(|guard| guard.learn(judges));
+                self.guard.iter_mut().for_each(|guard| guard.accept(judges));
             }
             EventKind::UnfinishedSearched { unfinished } => {
                 self.unfinished = Some(unfinished.clone());
@@ -451,7 +451,7 @@ impl RunState {
     fn note_check_files(&mut self, id: &str, what: &EventKind) {
         let is_done = verbs::has_done_task(self, slice::from_ref(what));
         if let (true, Some(guard), Some(end)) = (is_done, &mut self.guard, end_of(what)) {
-            guard.learn(&end.judges);
+            guard.accept(&end.judges);
         }
         for file in end_of(what)
             .into_iter()

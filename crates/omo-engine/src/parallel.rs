@@ -130,7 +130,7 @@ impl<'a> ParallelDriver<'a> {
         reap_dead_supervisor(self.engine)?;
         loop {
             self.take_in_starts()?;
-            let state = self.engine.settle(self.engine.run.state()?)?;
+            let state = self.engine.apply_due_events(self.engine.run.state()?)?;
             let Some(parallel) = &state.parallel else {
                 return Ok(if state.phase == RunPhase::Executing {
                     DriveEnd::NotParallel

@@ -31,7 +31,10 @@ pub enum NextAction<'a> {
     Parallel(ParallelAction<'a>),
     CommitAgain(&'a Task),
     FinalChecks,
-    NextRound(Vec<(String, String)>),
+    NextRound {
+        /// Ids of tasks to do again, with reasons.
+        reopened: Vec<(String, String)>,
+    },
     End(RunResult),
     Over,
 }
@@ -135,25 +138,24 @@ fn next_round(state: &RunState) -> Option<NextAction<'_>> {
     Some(if is_last {
         NextAction::End(RunResult::Failed)
     } else {
-        NextAction::NextRound(reopened)
+        NextAction::NextRound { reopened }
     })
 }
 
 fn final_check_action<'a>(view: &View<'a>) -> NextAction<'a> {
     let state = view.state;
-    match () {
-        () if state
-            .final_outcomes()
-            .flatten()
-            .any(|outcome| !outcome.is_green()) =>
-        {
-            NextAction::End(RunResult::Failed)
-        }
-        () if state.final_outcomes().any(|outcome| outcome.is_none()) => NextAction::FinalChecks,
-        () if state.lacks_a_task() || state.lacks_commits() => {
-            NextAction::End(RunResult::CompletedWithFailures)
-        }
-        () => NextAction::End(RunResult::Complete),
+    if state
+        .final_outcomes()
+        .flatten()
+        .any(|outcome| !outcome.is_green())
+    {
+        NextAction::End(RunResult::Failed)
+    } else if state.final_outcomes().any(|outcome| outcome.is_none()) {
+        NextAction::FinalChecks
+    } else if state.lacks_a_task() || state.lacks_commits() {
+        NextAction::End(RunResult::CompletedWithFailures)
+    } else {
+        NextAction::End(RunResult::Complete)
     }
 }
 
@@ -165,11 +167,11 @@ fn due_question(state: &RunState) -> Option<QuestionKind> {
 }
 
 fn due_before_all(state: &RunState) -> Option<QuestionKind> {
-    if !state
+    if state
         .plan
         .preconditions
         .iter()
-        .all(|precondition| !matches!(precondition, Precondition::Verification { approved: false }))
+        .any(|precondition| matches!(precondition, Precondition::Verification { approved: false }))
         && !was_answered(state, &QuestionKind::Verification)
     {
         return Some(QuestionKind::Verification);

@@ -190,7 +190,7 @@ pub fn automatic_event(state: &RunState) -> Option<EventKind> {
             question: build_question(state, about),
         }),
         NextAction::End(result) => Some(EventKind::RunEnded { result }),
-        NextAction::NextRound(reopened) => Some(EventKind::RoundStarted {
+        NextAction::NextRound { reopened } => Some(EventKind::RoundStarted {
             round: state.round.saturating_add(1),
             reopened,
         }),

@@ -178,7 +178,7 @@ impl Engine<'_> {
     }
 
     /// State after the events that are due without a verb; without any, takes no lock and reads no ledger.
-    pub fn settle(&self, state: RunState) -> Result<RunState, EngineError> {
+    pub fn apply_due_events(&self, state: RunState) -> Result<RunState, EngineError> {
         let state = self.restored_if_possible(state)?;
         let before =
             verbs::join_run(&state, &self.caller, &is_alive).map_err(EngineError::Refused)?;
@@ -212,20 +212,20 @@ impl Engine<'_> {
         let (now, actor) = ((self.now)(), &self.caller.actor);
         let mut is_over = false;
         let (value, state) = self.run.transact(actor, now, |state| {
-            let mut play = Play::new(state.clone(), actor, now);
-            play.apply_all(before(state)?);
-            let (events, value) = decide(&play.state)?;
-            play.apply_all(events);
-            if let Some(parallel) = parallel_schedule::landed_with_more_work(&play.state) {
-                let set_apart = self.begin_parallel_anew(parallel)?;
-                play.apply(set_apart);
+            let mut batch = EventBatch::new(state.clone(), actor, now);
+            batch.apply_all(before(state)?);
+            let (events, value) = decide(&batch.state)?;
+            batch.apply_all(events);
+            if let Some(parallel) = parallel_schedule::landed_with_more_work(&batch.state) {
+                let set_apart = self.parallel_restart_event(parallel)?;
+                batch.apply(set_apart);
             }
-            play.advance(|state| self.missing_commits(state));
-            is_over = play
+            batch.advance(|state| self.missing_commits(state));
+            is_over = batch
                 .events
                 .iter()
                 .any(|event| matches!(event, EventKind::RunEnded { .. }));
-            Ok((play.events, value))
+            Ok((batch.events, value))
         })?;
         // The caller that wrote the end counts it, and no other caller does.
         if let (true, true, Some(folder)) = (is_over, state.is_ultraplan(), self.plugin_data) {
@@ -238,7 +238,7 @@ impl Engine<'_> {
     }
 
     /// Start of further sessions from the tip of the user's branch; refused where it lacks the work that has landed.
-    fn begin_parallel_anew(&self, parallel: &ParallelState) -> Result<EventKind, VerbRefusal> {
+    fn parallel_restart_event(&self, parallel: &ParallelState) -> Result<EventKind, VerbRefusal> {
         let started = begin_parallel(self.root, parallel.policy.clone()).ok_or_else(|| {
             VerbRefusal::new(
                 VerbRefusalKind::Precondition,
@@ -349,14 +349,14 @@ impl Engine<'_> {
 }
 
 /// Events of a transaction, and the state after them.
-struct Play<'a> {
+struct EventBatch<'a> {
     state: RunState,
     events: Vec<EventKind>,
     actor: &'a EventActor,
     now: Timestamp,
 }
 
-impl<'a> Play<'a> {
+impl<'a> EventBatch<'a> {
     fn new(state: RunState, actor: &'a EventActor, now: Timestamp) -> Self {
         Self {
             state,
@@ -435,9 +435,9 @@ pub fn opening_events(
     let Ok(state) = RunState::from_first_event(&event) else {
         return Vec::new();
     };
-    let mut play = Play::new(state, actor, now);
-    play.apply_all(known);
-    play.apply_all(implied);
-    play.advance(|_| Vec::new());
-    play.events
+    let mut batch = EventBatch::new(state, actor, now);
+    batch.apply_all(known);
+    batch.apply_all(implied);
+    batch.advance(|_| Vec::new());
+    batch.events
 }

@@ -3,7 +3,7 @@
 use omo_core::text::command_text::quote_argument;
 use omo_engine::RunStore;
 use omo_engine::execution_mode::ExecutionMode;
-use omo_engine::report::ultraplan::{COMMAND, command_for};
+use omo_engine::report::ultraplan::{EXECUTE_LOCAL, command_for};
 use omo_engine::request::arguments::{PlanSelection, RunRequest};
 use omo_engine::request::run_scope::RunScope;
 use omo_engine::state::{RunPhase, RunState};
@@ -201,7 +201,7 @@ fn ended_before(id: &str, state: &RunState) -> CommandError {
     let counts = state.task_counts();
     let command = command_for(&state.plan);
     // A plan of steps is parallel by itself.
-    let option = if command == COMMAND {
+    let option = if command == EXECUTE_LOCAL {
         String::new()
     } else {
         format!(" {}", state.mode.option())

@@ -47,7 +47,7 @@ pub(crate) fn watch_run(
     deadline: Option<Instant>,
     is_for_agent: bool,
 ) -> Result<(), CommandError> {
-    let state = engine.settle(engine.run.state()?)?;
+    let state = engine.apply_due_events(engine.run.state()?)?;
     let mut run = RunReader::of_plan((engine.run.clone(), state), context.env);
     let keeper = WorkerKeeper::new(context, engine, holder);
     let mut shown = WorkerDisplay {

@@ -4,7 +4,7 @@ use omo_core::check::counterfactual::CheckCounterfactual;
 use omo_git::commit::CommitRefusal;
 use serde::{Deserialize, Serialize};
 
-use crate::commit_guard::Judges;
+use crate::commit_guard::JudgeStates;
 use crate::event::UnfinishedLine;
 
 /// An attempt to open the pull request that was ordered with the run.
@@ -61,9 +61,9 @@ pub struct AttemptEnd {
     /// Commits that others made meanwhile in a shared checkout, with files that the task does not list.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub foreign_commits: Vec<String>,
-    /// New states of `Judges` that the task lists and changed.
-    #[serde(default, skip_serializing_if = "Judges::is_empty")]
-    pub judges: Judges,
+    /// New states of judges that the task lists and changed.
+    #[serde(default, skip_serializing_if = "JudgeStates::is_empty")]
+    pub judges: JudgeStates,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hook_changes: Option<HookChanges>,
     /// Ignored files without which its checks are red.

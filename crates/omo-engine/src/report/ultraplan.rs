@@ -18,11 +18,11 @@ use crate::state::RunState;
 
 pub use crate::request::run_scope::RunScope;
 
-pub const COMMAND: &str = "/omo:execute-local";
+pub const EXECUTE_LOCAL: &str = "/omo:execute-local";
 
 pub fn command_for(plan: &Plan) -> &'static str {
     if plan.dialect.kind() == PlanKind::Steps {
-        COMMAND
+        EXECUTE_LOCAL
     } else {
         "/omo:execute"
     }

@@ -12,7 +12,7 @@ use omo_plan::paths::PlannedPaths;
 use omo_plan::refusal::{VerbRefusal, VerbRefusalKind};
 
 use super::{ended_refusal, find_task, lost_worker_event, unanswered_refusal};
-use crate::commit_guard::Judges;
+use crate::commit_guard::JudgeStates;
 use crate::event::{AttemptEnd, EventKind, HookChanges, QuestionKind, UnfinishedLine};
 use crate::question_text::build_question;
 use crate::report::ultraplan::short_commit;
@@ -156,7 +156,7 @@ pub struct AttemptMeasurement {
     pub stray_commits: Vec<StrayCommit>,
     pub commit: Option<CommitOutcome>,
     /// As [`AttemptEnd::judges`].
-    pub judges: Judges,
+    pub judges: JudgeStates,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -15,8 +15,8 @@ use super::own_files::{
 };
 use super::start::{tree_from_text, tree_to_text};
 use super::task_proof::first_attempt;
-use super::{CommandWatcher, Engine, EngineError, Play};
-use crate::commit_guard::Judges;
+use super::{CommandWatcher, Engine, EngineError, EventBatch};
+use crate::commit_guard::JudgeStates;
 use crate::dispatched_tasks::dispatched_tasks;
 use crate::event::{EventKind, UnfinishedLine};
 use crate::handover::next_task_of_worker;
@@ -162,9 +162,9 @@ impl Engine<'_> {
 
     /// A state after more events, none of which is written yet.
     fn state_after(&self, state: RunState, events: &[EventKind]) -> RunState {
-        let mut play = Play::new(state, &self.caller.actor, (self.now)());
-        play.apply_all(events.to_vec());
-        play.state
+        let mut batch = EventBatch::new(state, &self.caller.actor, (self.now)());
+        batch.apply_all(events.to_vec());
+        batch.state
     }
 
     /// Judges an attempt, which is read once no other process is at it any more: that may have judged it.
@@ -245,7 +245,7 @@ impl Engine<'_> {
             judge_notes: Vec::new(),
             stray_commits: stray_commits.clone().unwrap_or_default(),
             commit: None,
-            judges: Judges::new(),
+            judges: JudgeStates::new(),
         };
         let mut refused = stray_commits.err();
         if passes(&state, &digest, &measured) && refused.is_none() {
@@ -321,12 +321,12 @@ impl Engine<'_> {
         ended: &str,
         events: &[EventKind],
     ) -> Option<EventKind> {
-        let mut play = Play::new(state.clone(), &self.caller.actor, (self.now)());
-        play.apply_all(events.to_vec());
-        play.advance(|_| Vec::new());
+        let mut batch = EventBatch::new(state.clone(), &self.caller.actor, (self.now)());
+        batch.apply_all(events.to_vec());
+        batch.advance(|_| Vec::new());
         // With an unreadable ledger, the worker ends and the session goes on.
         let dispatched = dispatched_tasks(&self.run.events().ok()?, (self.now)());
-        let next = next_task_of_worker(&play.state, ended, &dispatched)?;
+        let next = next_task_of_worker(&batch.state, ended, &dispatched)?;
         Some(EventKind::TasksDispatched {
             tasks: vec![next.id.clone()],
             to_agents: true,

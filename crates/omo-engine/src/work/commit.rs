@@ -18,7 +18,7 @@ use super::attempt::checked_elsewhere;
 use super::committed_work::without_omo_files;
 use super::guard_reading::guard_changes;
 use super::{CommandWatcher, Engine, EngineError};
-use crate::commit_guard::Judges;
+use crate::commit_guard::JudgeStates;
 use crate::event::{HookChanges, MissingCommit};
 use crate::parallel::push_rules::is_done;
 use crate::state::RunState;
@@ -154,7 +154,7 @@ impl Engine<'_> {
         &self,
         state: &RunState,
         task: &Task,
-    ) -> (Judges, Result<GitSettings, CommitRefusal>) {
+    ) -> (JudgeStates, Result<GitSettings, CommitRefusal>) {
         let touch = state
             .plan
             .group_of(&task.id)
@@ -186,7 +186,7 @@ impl Engine<'_> {
                 (changes.listed, refusal.map_or(Ok(settings), Err))
             }
             Err(error) => (
-                Judges::new(),
+                JudgeStates::new(),
                 Err(CommitRefusal::Other {
                     words: error.to_string(),
                 }),

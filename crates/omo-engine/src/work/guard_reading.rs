@@ -10,7 +10,7 @@ use omo_git::repository::{GitFailed, GitRepository};
 use omo_plan::refusal::VerbRefusal;
 
 use super::{Engine, worker_tree};
-use crate::commit_guard::{CommitGuard, GuardChanges, Judges};
+use crate::commit_guard::{CommitGuard, GuardChanges, JudgeStates};
 use crate::event::{EventKind, QuestionKind};
 use crate::state::{ANSWER_CONTINUE, RunState};
 use crate::verbs;
@@ -71,7 +71,7 @@ impl Engine<'_> {
         Ok(found.into_iter().chain([answered]).collect())
     }
 
-    fn judges_let_stand(&self, state: &RunState, about: &QuestionKind) -> Option<Judges> {
+    fn judges_let_stand(&self, state: &RunState, about: &QuestionKind) -> Option<JudgeStates> {
         let (tree, refusal) = match about {
             QuestionKind::CommitRefused { task, refusal, .. } => {
                 let (_, group) = state.plan.group_of(task).unzip();
@@ -93,7 +93,7 @@ impl Engine<'_> {
             .repository()?
             .obeying(&self.commit_settings(state).ok()?);
         let now = read_commit_judges(&repository).ok()?;
-        Some(state.guard.as_ref()?.answered(&now, refusal))
+        Some(state.guard.as_ref()?.still_as_shown(&now, refusal))
     }
 }
 
@@ -341,7 +341,7 @@ mod tests {
                     .changes(&CommitGuard::read(&top).unwrap().judges, |_| false)
                     .others
             };
-            assert_eq!(changed(), Judges::new(), "{hooks}");
+            assert_eq!(changed(), JudgeStates::new(), "{hooks}");
             sh(change);
             let changed = changed();
             let folder = format!("{}/", top.display());

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use omo_core::check::task_check::TaskCheckVerdict::Green;
 use omo_engine::client_policy::ClientCost;
-use omo_engine::commit_guard::{CommitGuard, Judges};
+use omo_engine::commit_guard::{CommitGuard, JudgeStates};
 use omo_engine::event::{EventKind, QuestionKind, RunResult};
 use omo_engine::parallel_schedule::{ParallelAction, next_task_of};
 use omo_engine::schedule::{NextAction, next_action};
@@ -167,12 +167,12 @@ fn guarded_run() -> Run {
     run
 }
 
-fn hook(state: &str) -> Judges {
-    Judges::from([("hooks/pre-commit".to_owned(), state.to_owned())])
+fn hook(state: &str) -> JudgeStates {
+    JudgeStates::from([("hooks/pre-commit".to_owned(), state.to_owned())])
 }
 
 /// Judges in this state for which a commit would be refused.
-fn changed(run: &Run, now: &Judges) -> Judges {
+fn changed(run: &Run, now: &JudgeStates) -> JudgeStates {
     run.state
         .guard
         .as_ref()
@@ -183,12 +183,12 @@ fn changed(run: &Run, now: &Judges) -> Judges {
 
 #[test]
 fn what_judges_commits_stands_in_exactly_the_state_that_its_user_has_let_stand() {
-    let other = Judges::from([("hooks/commit-msg".to_owned(), "1".to_owned())]);
+    let other = JudgeStates::from([("hooks/commit-msg".to_owned(), "1".to_owned())]);
     for (at_the_answer, stands) in [
         (hook("2"), vec![hook("2")]),
         (hook("1"), vec![]),
         (hook("3"), vec![]),
-        (Judges::new(), vec![]),
+        (JudgeStates::new(), vec![]),
     ] {
         let mut run = guarded_run();
         let changes = run
@@ -210,9 +210,14 @@ fn what_judges_commits_stands_in_exactly_the_state_that_its_user_has_let_stand()
             .into_iter()
             .chain(other.clone())
             .collect();
-        let judges = run.state.guard.as_ref().unwrap().answered(&now, &refusal);
+        let judges = run
+            .state
+            .guard
+            .as_ref()
+            .unwrap()
+            .still_as_shown(&now, &refusal);
         run.write([EventKind::JudgesFound { judges }]);
-        for state in [hook("1"), hook("2"), hook("3"), Judges::new()] {
+        for state in [hook("1"), hook("2"), hook("3"), JudgeStates::new()] {
             let is_known = state == hook("1") || stands.contains(&state);
             assert_eq!(
                 changed(&run, &state).is_empty(),

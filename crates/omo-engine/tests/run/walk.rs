@@ -110,7 +110,7 @@ impl Walk {
         assert!(
             !matches!(
                 next_action(&self.run.state),
-                NextAction::AskNew(_) | NextAction::NextRound(_) | NextAction::End(_)
+                NextAction::AskNew(_) | NextAction::NextRound { .. } | NextAction::End(_)
             ),
             "it follows by itself"
         );
@@ -368,7 +368,7 @@ impl Walk {
             NextAction::FinalChecks => {
                 return self.make(&Move::Finals(of));
             }
-            NextAction::AskNew(_) | NextAction::NextRound(_) | NextAction::End(_) => {
+            NextAction::AskNew(_) | NextAction::NextRound { .. } | NextAction::End(_) => {
                 unreachable!("it follows by itself")
             }
             NextAction::CommitAgain(_) => unreachable!("no commit here is refused"),

@@ -102,7 +102,7 @@ fn edit(lab: &UltraplanLab) -> Option<String> {
 
 /// Settles as a command that only looks does.
 fn settle(lab: &UltraplanLab) {
-    lab.engine(|engine| engine.settle(engine.run.state().unwrap()))
+    lab.engine(|engine| engine.apply_due_events(engine.run.state().unwrap()))
         .unwrap();
 }
 

@@ -186,7 +186,7 @@ fn the_end_of_a_run_is_counted_once() {
             .engine(|engine| engine.write_projections_if_last(fixture.state()))
             .unwrap();
         fixture
-            .engine(|engine| engine.settle(fixture.state()))
+            .engine(|engine| engine.apply_due_events(fixture.state()))
             .unwrap();
     }
     let said = fs::read_to_string(&path).unwrap();

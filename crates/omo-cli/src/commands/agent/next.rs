@@ -149,7 +149,7 @@ fn settled_state(engine: &Engine, state: RunState) -> Result<RunState, CommandEr
     }
     engine.require_unedited_plan(&state)?;
     engine.require_approval(&state)?;
-    Ok(engine.settle(state)?)
+    Ok(engine.apply_due_events(state)?)
 }
 
 enum NextBlock {
@@ -210,7 +210,7 @@ fn next_block(
             start(context, engine, state, tasks, options.inline, by_workflow)?
         }
         NextAction::AskNew(_)
-        | NextAction::NextRound(_)
+        | NextAction::NextRound { .. }
         | NextAction::End(_)
         | NextAction::Parallel(_) => {
             return Err(no_next_step(context));

@@ -62,7 +62,7 @@ fn start(env: &ProcessEnv, options: &RunOptions) -> Result<(), CommandError> {
     require_parallel(&state)?;
     let engine = context.engine(&run, &state)?;
     engine.require_approval(&state)?;
-    let state = engine.settle(run.state()?)?;
+    let state = engine.apply_due_events(run.state()?)?;
     context.note_in_session(&run, &state.holder, &state);
     if !can_continue(&state) {
         // Nothing to supervise, for example while a question waits.

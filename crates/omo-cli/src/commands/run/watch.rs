@@ -49,7 +49,7 @@ pub(crate) fn run(
     if !can_draw() {
         return watch_run(&context, &engine, &state.holder, deadline, false);
     }
-    let settled = engine.settle(run.state()?)?;
+    let settled = engine.apply_due_events(run.state()?)?;
     let keeper = WorkerKeeper::new(&context, &engine, &state.holder);
     let request = WatchRequest {
         env,
