@@ -105,7 +105,7 @@ pub(crate) fn changed_files(
         .is_some_and(|verdict| verdict.kind == VerdictKind::Verified);
     let reviewed = session
         .verification
-        .asked
+        .requested_review
         .as_ref()
         .and_then(|asked| asked.tree.as_ref());
     let verified = reviewed

@@ -524,7 +524,7 @@ fn reviews(session: &Session) -> Vec<ReviewView> {
             ReviewVerdict::Unclear => ReviewEnd::Unclear,
         };
         let tree = verification
-            .asked
+            .requested_review
             .as_ref()
             .and_then(|asked| asked.tree.as_deref());
         reviews.push(review_view(verdict, last.at, tree, &last.objections));
@@ -599,7 +599,10 @@ fn check_mark(at: Timestamp, verdict: CheckVerdict, label: String) -> Mark {
 
 fn review_lane(session: &Session) -> Lane {
     let verification = &session.verification;
-    let asked = verification.asked.as_ref().and_then(|asked| asked.at);
+    let asked = verification
+        .requested_review
+        .as_ref()
+        .and_then(|asked| asked.at);
     let until = verification.review.as_ref().and_then(|review| review.at);
     let span = asked.map(|from| Span {
         from,

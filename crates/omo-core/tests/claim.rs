@@ -193,7 +193,7 @@ const CASES: &[Case] = &[
     ),
     (
         "asked for and never seen",
-        |s, _| s.verification.asked = Some(asked("t1")),
+        |s, _| s.verification.requested_review = Some(asked("t1")),
         AGAIN,
     ),
     (
@@ -221,7 +221,7 @@ const CASES: &[Case] = &[
         |s, f| {
             compared(s, f, lost_a_test());
             s.verification
-                .asked
+                .requested_review
                 .iter_mut()
                 .for_each(|asked| asked.shown = f.counterfactual.first_lines());
         },
@@ -298,7 +298,7 @@ const CASES: &[Case] = &[
 ];
 
 fn wait(session: &mut Session, tree: &str, verdict: ReviewVerdict) {
-    session.verification.asked = Some(asked(tree));
+    session.verification.requested_review = Some(asked(tree));
     session.verification.review = Some(review(verdict));
 }
 
@@ -311,7 +311,12 @@ fn rejected(session: &mut Session, tree: Option<&str>) {
 
 fn other_material(session: &mut Session, findings: &mut ClaimFindings) {
     wait(session, "t1", ReviewVerdict::Verified);
-    session.verification.asked.as_mut().unwrap().material = Some("m1".to_owned());
+    session
+        .verification
+        .requested_review
+        .as_mut()
+        .unwrap()
+        .material = Some("m1".to_owned());
     findings.material = Some("m2".to_owned());
 }
 
@@ -435,7 +440,13 @@ fn verified_and_then_a_file_changes_is_asked_again() {
         StopRow::Continue
     );
     assert_eq!(
-        session.verification.asked.as_ref().unwrap().tree.as_deref(),
+        session
+            .verification
+            .requested_review
+            .as_ref()
+            .unwrap()
+            .tree
+            .as_deref(),
         Some("t2")
     );
     assert_eq!(
@@ -482,7 +493,7 @@ fn what_was_rejected_counts_once_and_its_objections_are_kept_until_the_next_clai
     );
     assert_eq!((row, session.verification.attempts), (StopRow::Continue, 1));
     assert_eq!(
-        session.verification.failure.as_ref().unwrap().what,
+        session.verification.failure.as_ref().unwrap().text,
         "review: loses a byte"
     );
     stop(
@@ -670,5 +681,13 @@ fn a_record_is_kept_with_its_check_and_a_reused_one_is_not_written_again() {
         session.checks[0].last.as_ref().unwrap().verdict,
         CheckVerdict::Failed
     );
-    assert_eq!(session.verification.asked.as_ref().unwrap().offset, 9);
+    assert_eq!(
+        session
+            .verification
+            .requested_review
+            .as_ref()
+            .unwrap()
+            .offset,
+        9
+    );
 }

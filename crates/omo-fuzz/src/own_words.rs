@@ -134,11 +134,11 @@ fn of_a_run(text: &str, trigger: UlwTrigger) -> Vec<String> {
     let mut session = session(text, trigger);
     said.extend(reasons(&session, text));
     session.verification.failure = Some(ReportedFailure {
-        what: text.to_owned(),
+        text: text.to_owned(),
         ..ReportedFailure::default()
     });
     said.push(messages::block_reason(&session, &block(text), None, None));
-    session.verification.asked = Some(review::RequestedReview::default());
+    session.verification.requested_review = Some(review::RequestedReview::default());
     said.push(messages::block_reason(&session, &block(text), None, None));
     said.extend(statuses(&session));
     said.push(messages::run_resumed(&session, 8, now()));

@@ -60,7 +60,7 @@ pub(crate) fn handle(context: &HookContext, input: &HookInput) -> Result<(), Hoo
     context.update_armed(|session: &mut Session| {
         session.ulw.agent_tokens = session.ulw.agent_tokens.saturating_add(tokens);
         if let Some(report) = report
-            && session.verification.asked.is_some()
+            && session.verification.requested_review.is_some()
         {
             let verification = &mut session.verification;
             let review = Review {

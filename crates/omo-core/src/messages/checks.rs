@@ -172,18 +172,18 @@ fn seen_while_running(findings: &ClaimFindings) -> Vec<String> {
 /// Objections to the last claim that still hold, where there is no new claim.
 fn open_claim_lines(session: &Session) -> Vec<String> {
     let verification = &session.verification;
-    if verification.asked.is_some() && verification.review.is_some() {
+    if verification.requested_review.is_some() && verification.review.is_some() {
         return vec![format!(
             "{UNCLEAR_VERDICT} It takes a new call of the agent omo:oracle, with the prompt that was given."
         )];
     }
-    if verification.asked.is_some() {
+    if verification.requested_review.is_some() {
         return vec!["[omo] The turn ended, and the review that was asked for is still open: the agent omo:oracle, with the prompt that was given.".to_owned()];
     }
     let next = match &verification.failure {
-        Some(told) => format!(
+        Some(failure) => format!(
             "The last claim failed: {}",
-            sanitize(&told.what, FAILURE_CHARS)
+            sanitize(&failure.text, FAILURE_CHARS)
         ),
         None => "Open: the claim. The next unfinished change and its check come first.".to_owned(),
     };

@@ -155,7 +155,7 @@ mod tests {
         let mut session = armed(UlwTrigger::Keyword);
         assert!(cost(&session, BlockCause::Unfinished, None) <= 600);
         session.verification.failure = Some(ReportedFailure {
-            what: "x".repeat(5_000),
+            text: "x".repeat(5_000),
             ..ReportedFailure::default()
         });
         session.verification.attempts = 2;

@@ -129,7 +129,7 @@ pub(super) fn objection(session: &Session) -> Option<String> {
     let mut red = red_checks(session);
     let Some(first) = red.next() else {
         let failure = session.verification.failure.as_ref();
-        return failure.map(|failure| sanitize(&failure.what, 240));
+        return failure.map(|failure| sanitize(&failure.text, 240));
     };
     let others: Vec<String> = red.map(|check| sanitize(&check.command, 80)).collect();
     let more = match others.as_slice() {
@@ -327,9 +327,9 @@ mod tests {
             ),
             (
                 ended(Released, "x", |s| {
-                    let what = "review: the parser loses a byte".to_owned();
+                    let text = "review: the parser loses a byte".to_owned();
                     s.verification.failure = Some(ReportedFailure {
-                        what,
+                        text,
                         ..ReportedFailure::default()
                     });
                 }),

@@ -8,7 +8,7 @@ pub const USAGE: &str = "usage: /omo:check add [--name NAME] [--timeout SECONDS]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CheckRequest {
     Add(Box<Check>),
-    AddDetected {
+    AddSuggested {
         /// `None` to make the name from the command.
         name: Option<String>,
         timeout_seconds: Option<u32>,
@@ -91,7 +91,7 @@ fn parse_added_check(text: &str) -> Result<CheckRequest, String> {
         text = after.trim_start();
     }
     if text.is_empty() {
-        return Ok(CheckRequest::AddDetected {
+        return Ok(CheckRequest::AddSuggested {
             name: name.map(str::to_owned),
             timeout_seconds,
         });
@@ -121,14 +121,14 @@ mod tests {
             ),
             (
                 "add",
-                CheckRequest::AddDetected {
+                CheckRequest::AddSuggested {
                     name: None,
                     timeout_seconds: None,
                 },
             ),
             (
                 "add --timeout 60 --name a",
-                CheckRequest::AddDetected {
+                CheckRequest::AddSuggested {
                     name: Some("a".to_owned()),
                     timeout_seconds: Some(60),
                 },

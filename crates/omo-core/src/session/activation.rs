@@ -58,7 +58,7 @@ impl Session {
         if before.is_some() {
             verification.scope = self.verification.scope.take();
             verification.settings = self.verification.settings.take();
-            verification.unusual = std::mem::take(&mut self.verification.unusual);
+            verification.unusual_facts = std::mem::take(&mut self.verification.unusual_facts);
             verification.accepted = std::mem::take(&mut self.verification.accepted);
             verification.rejections = std::mem::take(&mut self.verification.rejections);
             if let Some(rejected) = rejected {

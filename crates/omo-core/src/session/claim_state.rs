@@ -23,11 +23,13 @@ pub struct ClaimVerification {
     pub prove: ProveMode,
     /// The scope of counted files, settled at the start of the run.
     pub scope: Option<String>,
-    pub asked: Option<RequestedReview>,
+    #[serde(rename = "asked")]
+    pub requested_review: Option<RequestedReview>,
     pub review: Option<Review>,
     pub rejections: Vec<RejectedTree>,
     pub failure: Option<ReportedFailure>,
-    pub unusual: Vec<UnusualFact>,
+    #[serde(rename = "unusual")]
+    pub unusual_facts: Vec<UnusualFact>,
     pub accepted: Vec<UnusualFact>,
     /// The client's settings about reviewers at the start of the task; `None` from an older omo.
     pub settings: Option<Vec<SettingsMark>>,
@@ -47,11 +49,11 @@ impl Default for ClaimVerification {
             review_wanted: true,
             prove: ProveMode::default(),
             scope: None,
-            asked: None,
+            requested_review: None,
             review: None,
             rejections: Vec::new(),
             failure: None,
-            unusual: Vec::new(),
+            unusual_facts: Vec::new(),
             accepted: Vec::new(),
             settings: None,
             left_out: Vec::new(),
@@ -65,7 +67,7 @@ impl ClaimVerification {
     pub fn waits_for_user(&self) -> bool {
         self.failure.is_some()
             && self
-                .unusual
+                .unusual_facts
                 .iter()
                 .any(|fact| self.is_for_user(fact) && !self.accepted.contains(fact))
     }
@@ -100,9 +102,9 @@ impl ClaimVerification {
     }
 
     pub fn pending_rejection(&self) -> Option<RejectedTree> {
-        let (asked, review) = (self.asked.as_ref()?, self.review.as_ref()?);
+        let (requested, review) = (self.requested_review.as_ref()?, self.review.as_ref()?);
         (review.verdict == ReviewVerdict::Rejected).then(|| RejectedTree {
-            tree: asked.tree.clone(),
+            tree: requested.tree.clone(),
             objections: review.objections.clone(),
         })
     }
@@ -121,7 +123,9 @@ pub enum VerificationPhase {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ReportedFailure {
-    pub what: String,
+    #[serde(rename = "what")]
+    pub text: String,
     pub tree: Option<String>,
-    pub told: u32,
+    #[serde(rename = "told")]
+    pub times_told: u32,
 }

@@ -140,11 +140,11 @@ impl Session {
         by: ChangedBy,
         now: Timestamp,
     ) -> Vec<String> {
-        let unusual = std::mem::take(&mut self.verification.unusual);
+        let unusual = std::mem::take(&mut self.verification.unusual_facts);
         let (accepted, rest): (Vec<_>, Vec<_>) = unusual.into_iter().partition(|fact| {
             self.verification.is_for_user(fact) && name.is_none_or(|name| fact.check == name)
         });
-        self.verification.unusual = rest;
+        self.verification.unusual_facts = rest;
         let lines: Vec<String> = accepted.iter().map(|fact| fact.line.clone()).collect();
         for line in &lines {
             self.note_weakening(by, &format!("accepted: {line}"), now);

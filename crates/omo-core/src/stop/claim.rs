@@ -196,7 +196,7 @@ fn judge_review(
             ClaimReason::Rejected(rejection.objections.clone()),
         );
     }
-    let Some(asked) = &verification.asked else {
+    let Some(asked) = &verification.requested_review else {
         return (wanted, ClaimReason::FirstReview);
     };
     let Some(review) = &verification.review else {
@@ -243,21 +243,21 @@ pub(super) fn count_standing_failure(session: &Session, tree: Option<&str>) -> u
         .verification
         .failure
         .as_ref()
-        .filter(|told| told.tree.is_some() && told.tree.as_deref() == tree);
-    told.map_or(0, |told| told.told)
+        .filter(|failure| failure.tree.is_some() && failure.tree.as_deref() == tree);
+    told.map_or(0, |failure| failure.times_told)
 }
 
 pub(super) fn note_standing_failure(session: &mut Session, tree: Option<String>) {
     let told = count_standing_failure(session, tree.as_deref());
     if let Some(failure) = &mut session.verification.failure {
-        (failure.tree, failure.told) = (tree, told.saturating_add(1));
+        (failure.tree, failure.times_told) = (tree, told.saturating_add(1));
     }
 }
 
 /// `true` for an ended review that the run waits for.
 pub fn has_awaited_review(session: &Session) -> bool {
     let verification = &session.verification;
-    verification.asked.is_some()
+    verification.requested_review.is_some()
         && verification
             .review
             .as_ref()
@@ -353,10 +353,10 @@ impl ClaimOutcome {
     /// Times that this failure was told on these files.
     pub(super) fn times_reported(&self, session: &Session) -> u32 {
         match (&session.verification.failure, self.failure()) {
-            (Some(told), Some(what))
-                if told.what == what && told.tree.is_some() && told.tree == self.findings.tree =>
+            (Some(told), Some(text))
+                if told.text == text && told.tree.is_some() && told.tree == self.findings.tree =>
             {
-                told.told
+                told.times_told
             }
             _ => 0,
         }
@@ -378,14 +378,14 @@ impl ClaimOutcome {
                 check.last = Some(result.record.clone());
             }
         }
-        let told = self.times_reported(session);
+        let times_told = self.times_reported(session);
         let verification = &mut session.verification;
         verification.claimed_at = Some(now);
         if self.findings.files_scope.is_some() {
             verification.scope.clone_from(&self.findings.files_scope);
             verification.left_out.clone_from(&self.findings.left_out);
         }
-        verification.unusual = self.findings.unusual_facts();
+        verification.unusual_facts = self.findings.unusual_facts();
         if let Some(rejection) = &self.rejection {
             verification.reject(rejection.clone());
         }
@@ -395,7 +395,7 @@ impl ClaimOutcome {
         match self.judgement {
             ClaimJudgement::ReviewWanted { .. } => {
                 verification.phase = VerificationPhase::Review;
-                verification.asked = Some(RequestedReview {
+                verification.requested_review = Some(RequestedReview {
                     at: Some(now),
                     tree: self.findings.tree.clone(),
                     offset,
@@ -410,14 +410,14 @@ impl ClaimOutcome {
             ClaimJudgement::Verified => verification.phase = VerificationPhase::Verified,
             ClaimJudgement::Failed | ClaimJudgement::NothingToJudgeBy => {
                 verification.phase = VerificationPhase::Working;
-                verification.asked = None;
+                verification.requested_review = None;
                 verification.review = None;
             }
         }
-        verification.failure = self.failure().map(|what| ReportedFailure {
-            what,
+        verification.failure = self.failure().map(|text| ReportedFailure {
+            text,
             tree: self.findings.tree.clone(),
-            told: told.saturating_add(1),
+            times_told: times_told.saturating_add(1),
         });
     }
 }

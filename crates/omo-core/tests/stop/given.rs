@@ -82,11 +82,11 @@ impl Given {
 }
 
 /// Files with a failure that was sent so often already.
-pub(crate) fn sent_failure(told: u32) -> ReportedFailure {
+pub(crate) fn sent_failure(times_told: u32) -> ReportedFailure {
     ReportedFailure {
-        what: "review: no".to_owned(),
+        text: "review: no".to_owned(),
         tree: Some("t".to_owned()),
-        told,
+        times_told,
     }
 }
 

@@ -121,7 +121,7 @@ pub(super) fn verify_claim(
     let is_unsure = verified.was_rewritten() && !matches!(counterfactual, Counterfactual::Known(_));
     let asks = session
         .verification
-        .asked
+        .requested_review
         .as_ref()
         .is_some_and(|asked| asked.material.is_some());
     let settings = ReviewerSettings::read(env::client_home().as_deref(), Some(root));
@@ -281,7 +281,7 @@ fn patience_beside_review(session: &Session, tree: &str, without_review: Duratio
         .as_ref()
         .is_some_and(|review| review.verdict == ReviewVerdict::Verified);
     let asked = verification
-        .asked
+        .requested_review
         .as_ref()
         .filter(|asked| is_agreed && asked.tree.as_deref() == Some(tree));
     let since = asked
@@ -463,8 +463,10 @@ fn judge_reading(
     place: &SessionEntry,
     root: &Path,
 ) -> JudgedReading {
-    let (Some(review), Some(asked)) = (&session.verification.review, &session.verification.asked)
-    else {
+    let (Some(review), Some(asked)) = (
+        &session.verification.review,
+        &session.verification.requested_review,
+    ) else {
         return JudgedReading::default();
     };
     if review.verdict != ReviewVerdict::Verified {
@@ -616,7 +618,10 @@ pub(super) fn present_tree_id(context: &HookContext, session: &Session) -> Optio
 
 fn look_for_review(session: &mut Session, input: &HookInput) {
     let verification = &mut session.verification;
-    let (Some(asked), Some(path)) = (&verification.asked, input.transcript_path.as_deref()) else {
+    let (Some(asked), Some(path)) = (
+        &verification.requested_review,
+        input.transcript_path.as_deref(),
+    ) else {
         return;
     };
     let has_verdict = verification

@@ -34,7 +34,7 @@ pub(super) fn run_check_command(
     match command {
         CheckRequest::List | CheckRequest::Run => list_checks(context, root),
         CheckRequest::Add(check) => add_check(context, check, None),
-        CheckRequest::AddDetected {
+        CheckRequest::AddSuggested {
             name,
             timeout_seconds,
         } => {

@@ -185,7 +185,7 @@ fn apply_happening(session: &mut Session, happening: Happening, arrows: &mut Run
             "you say to stop"
         }
         Happening::Reviewed(verdict) => {
-            if session.verification.asked.is_some() {
+            if session.verification.requested_review.is_some() {
                 let review = Review {
                     verdict,
                     at: Some(at(1)),
