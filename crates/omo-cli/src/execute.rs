@@ -178,7 +178,7 @@ fn start_plan(
     let plan = read_plan(context, request, &file, &known_run)?;
     let PickedMode {
         mode,
-        line,
+        explanation,
         is_own_choice,
     } = pick_mode(request, &known_run, &plan)?;
     request.heading = format!(
@@ -186,7 +186,7 @@ fn start_plan(
         RunScope::from(&request.scope).describe(),
         sanitize(path, 200)
     );
-    request.choice = line
+    request.choice = explanation
         .map(|line| format!("[omo] {}\n", sanitize(&line, 400)))
         .unwrap_or_default();
     open_or_continue(context, request, &plan, mode, known_run).inspect_err(|failure| {

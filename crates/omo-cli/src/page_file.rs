@@ -54,7 +54,7 @@ pub(crate) fn project_page_name(root: &Path) -> String {
 
 pub(crate) struct PageFile<'a> {
     pub env: &'a ProcessEnv,
-    pub named: Option<&'a Path>,
+    pub file: Option<&'a Path>,
     pub name: String,
 }
 
@@ -74,8 +74,8 @@ impl PageFile<'_> {
         self.write(omo_view::page::render_project(page))
     }
 
-    pub(crate) fn find_beside_it(&self, name: &str) -> Option<String> {
-        if let Some(file) = self.named {
+    pub(crate) fn find_other_page(&self, name: &str) -> Option<String> {
+        if let Some(file) = self.file {
             let found = folder_of(file).join(name).symlink_metadata();
             return found
                 .is_ok_and(|found| found.is_file())
@@ -94,9 +94,9 @@ impl PageFile<'_> {
     }
 
     fn write(&self, html: Result<String, impl Display>) -> Result<PathBuf, CommandError> {
-        let html = html
-            .map_err(|error| cannot_write(self.named.unwrap_or(Path::new(&self.name)), &error))?;
-        match self.named {
+        let html =
+            html.map_err(|error| cannot_write(self.file.unwrap_or(Path::new(&self.name)), &error))?;
+        match self.file {
             Some(file) => write_file(file, &html),
             None => keep_page(self.env, &self.name, &html),
         }

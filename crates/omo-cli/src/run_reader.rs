@@ -144,7 +144,7 @@ impl<'a> RunReader<'a> {
         let env = &now_in(self.env);
         PageFile {
             env,
-            named: None,
+            file: None,
             name: self.source.page_name(),
         }
         .write_run(&self.source.page(env), false)

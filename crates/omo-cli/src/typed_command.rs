@@ -191,7 +191,7 @@ fn answer(env: &ProcessEnv, order: &TypedOrder) -> Result<(), CommandError> {
             let run = named_or_own_run(line.run, env, order);
             answer_by_command(&context, &line.words, run.run.as_deref())
         }
-        RunCommandLine::Asked => answer_hook_question(env, &in_session, order),
+        RunCommandLine::HookQuestion => answer_hook_question(env, &in_session, order),
     }
 }
 
@@ -504,7 +504,7 @@ pub(crate) enum RunCommandLine {
     Retry(RetryLine),
     Answer(AnswerLine),
     /// A question of a hook, such as [`RunCommand::AtWork`], without a command line.
-    Asked,
+    HookQuestion,
 }
 
 /// Parses the text behind a command; words are split as a shell does, without a shell.
@@ -517,7 +517,7 @@ pub(crate) fn read_run_command(
         RunCommand::Report => RunCommandLine::Report(read_line(command, arguments)?),
         RunCommand::Retry => RunCommandLine::Retry(read_line(command, arguments)?),
         RunCommand::Answer => RunCommandLine::Answer(read_line(command, arguments)?),
-        _ => RunCommandLine::Asked,
+        _ => RunCommandLine::HookQuestion,
     })
 }
 

@@ -29,14 +29,14 @@ pub enum PromptApproval {
     Refused(String),
 }
 
-pub fn is_awaited(intent: &PromptIntent, session: Option<&Session>) -> bool {
+pub fn speaks_to_waiting_run(intent: &PromptIntent, session: Option<&Session>) -> bool {
     (intent.is_answer_from_person() || intent.withdraws_answer())
         && session
             .and_then(|session| session.plan_run.as_ref())
             .is_some_and(PlanRun::can_resume)
 }
 
-pub(crate) fn keep_typed(context: &HookContext, intent: &PromptIntent) {
+pub(crate) fn keep_typed_command(context: &HookContext, intent: &PromptIntent) {
     let PromptIntent::Command { name, arguments } = intent else {
         return;
     };
@@ -47,8 +47,12 @@ pub(crate) fn keep_typed(context: &HookContext, intent: &PromptIntent) {
     change_entry(context, |session, _| keep_arguments(session, typed));
 }
 
-pub(crate) fn note_person(context: &HookContext, intent: &PromptIntent, session: Option<&Session>) {
-    if is_awaited(intent, session) {
+pub(crate) fn note_person_prompt(
+    context: &HookContext,
+    intent: &PromptIntent,
+    session: Option<&Session>,
+) {
+    if speaks_to_waiting_run(intent, session) {
         let home = context.env.state_home.as_deref();
         let at = (!intent.withdraws_answer()).then_some(context.env.now);
         change_entry(context, |session, id| note_prompt(session, id, home, at));

@@ -95,8 +95,8 @@ fn answer(context: &HookContext, input: &HookInput) -> Result<Option<HookAnswer>
     let mut intent = read_intent(&event, &config.keywords, |request| {
         options(&config, context, session.as_ref(), request)
     });
-    let needs_a_person =
-        depends_on_source(&intent, &event) || plan_runs::is_awaited(&intent, session.as_ref());
+    let needs_a_person = depends_on_source(&intent, &event)
+        || plan_runs::speaks_to_waiting_run(&intent, session.as_ref());
     let source = if needs_a_person {
         prompt_source::source_of_prompt(context, input, prompt)
     } else {
@@ -139,7 +139,7 @@ fn answer(context: &HookContext, input: &HookInput) -> Result<Option<HookAnswer>
         return Ok(Some(HookAnswer::AnswerPrompt(said)));
     }
     if source == RequestSource::Person {
-        plan_runs::keep_typed(context, &intent);
+        plan_runs::keep_typed_command(context, &intent);
     }
     // The client may stop waiting for a preview: the command then runs with the kept arguments.
     if let PromptIntent::Command { name, arguments } = &intent
@@ -151,7 +151,7 @@ fn answer(context: &HookContext, input: &HookInput) -> Result<Option<HookAnswer>
         return Ok(Some(HookAnswer::RejectPrompt(screen)));
     }
     if source == RequestSource::Person {
-        plan_runs::note_person(context, &intent, session.as_ref());
+        plan_runs::note_person_prompt(context, &intent, session.as_ref());
     }
     if intent.concerns_run_only() && !event.has_run {
         let session = session

@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 
 use regex::Regex;
 
-use crate::words::with_words;
+use crate::words::fill_placeholders;
 
 /// Regular expression, compiled at first use. A broken one matches nothing; tests find it.
 pub(crate) struct Pattern {
@@ -24,7 +24,7 @@ impl Pattern {
     fn regex(&self) -> Option<&Regex> {
         self.compiled
             .get_or_init(|| {
-                let compiled = Regex::new(&with_words(self.text));
+                let compiled = Regex::new(&fill_placeholders(self.text));
                 debug_assert!(compiled.is_ok(), "{compiled:?}");
                 compiled.ok()
             })

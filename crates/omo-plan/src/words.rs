@@ -226,7 +226,7 @@ impl Word {
     }
 }
 
-pub(crate) fn with_words(pattern: &str) -> String {
+pub(crate) fn fill_placeholders(pattern: &str) -> String {
     TABLE
         .iter()
         .fold(pattern.to_owned(), |text, (word, name, _)| {
@@ -244,7 +244,7 @@ mod tests {
 
     #[test]
     fn a_word_is_known_in_each_language_and_with_a_capital() {
-        let pattern = regex::Regex::new(&with_words("^(?:{step})$")).unwrap();
+        let pattern = regex::Regex::new(&fill_placeholders("^(?:{step})$")).unwrap();
         for step in [
             "step", "STEP", "Schritt", "Étape", "étape", "Шаг", "步骤", "단계",
         ] {

@@ -14,16 +14,16 @@ use crate::execute::request::{ExecuteCommand, ExecuteRequest};
 
 pub(crate) struct PickedMode {
     pub mode: ExecutionMode,
-    pub line: Option<String>,
+    pub explanation: Option<String>,
     /// Chosen by the plan alone: no option, command or earlier run names a mode.
     pub is_own_choice: bool,
 }
 
 impl PickedMode {
-    fn given(mode: ExecutionMode, line: Option<String>) -> Self {
+    fn given(mode: ExecutionMode, explanation: Option<String>) -> Self {
         Self {
             mode,
-            line,
+            explanation,
             is_own_choice: false,
         }
     }
@@ -85,10 +85,9 @@ pub(crate) fn pick_mode(
         (None, None, ExecuteCommand::UlwExec) => Ok(PickedMode::given(ExecutionMode::Waves, None)),
         (None, None, ExecuteCommand::Execute | ExecuteCommand::ExecuteLocal) => {
             let choice = choose(plan);
-            let line = Some(choice.line(&plan.source.path));
             Ok(PickedMode {
                 mode: choice.mode,
-                line,
+                explanation: Some(choice.line(&plan.source.path)),
                 is_own_choice: true,
             })
         }

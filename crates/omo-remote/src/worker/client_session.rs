@@ -58,7 +58,10 @@ pub(super) fn client_spec(
     .to_json_without_ledger();
     let settings = settings.ok_or("the path of omo or of the scratch folder is not UTF-8")?;
     let settings = scratch.write("settings.json", settings.as_bytes())?;
-    let prompt = scratch.write("prompt.md", rules::prompt_text(brief, done).as_bytes())?;
+    let prompt = scratch.write(
+        "prompt.md",
+        rules::prompt_with_progress(brief, done).as_bytes(),
+    )?;
     let spec = WorkerSpec {
         port: find_free_ports(1)
             .ok()

@@ -136,7 +136,7 @@ pub(super) fn find_progress(brief: &WorkerBrief, commits: &[(String, String)]) -
     }
 }
 
-pub(super) fn prompt_text(brief: &WorkerBrief, done: &[String]) -> String {
+pub(super) fn prompt_with_progress(brief: &WorkerBrief, done: &[String]) -> String {
     let Some(next) = brief
         .tasks
         .iter()
@@ -349,8 +349,8 @@ mod tests {
     #[test]
     fn the_client_is_told_what_was_done_before() {
         let brief = brief(&["1", "2", "3"]);
-        assert_eq!(prompt_text(&brief, &[]), "Do it.");
-        let text = prompt_text(&brief, &["1".to_owned(), "2".to_owned()]);
+        assert_eq!(prompt_with_progress(&brief, &[]), "Do it.");
+        let text = prompt_with_progress(&brief, &["1".to_owned(), "2".to_owned()]);
         assert!(
             text.contains("`1`, `2` are done already") && text.contains("go on with `3`"),
             "{text}"

@@ -37,7 +37,7 @@ pub(super) fn write_page(
     let (context, project) = (CommandContext::find(env)?, Project::find(env)?);
     let file = PageFile {
         env,
-        named: file,
+        file,
         name: project_page_name(&project.root),
     };
     let clock = LocalClock::from_process(env.now);
@@ -127,7 +127,7 @@ fn plan_summary(
         mode: state.mode.words().to_owned(),
         effort: pluralize(attempts, "attempt"),
         cost: view.cost_micros.map(format_dollars).unwrap_or_default(),
-        page_file: file.find_beside_it(&plan_page_name(id)),
+        page_file: file.find_other_page(&plan_page_name(id)),
     };
     Ok(ProjectRun::new(&view, details))
 }
@@ -174,7 +174,7 @@ fn ultrawork_summary(
             "continuation",
         ),
         cost: String::new(),
-        page_file: file.find_beside_it(&ultrawork_page_name(run)),
+        page_file: file.find_other_page(&ultrawork_page_name(run)),
     };
     ProjectRun::new(&view, details)
 }

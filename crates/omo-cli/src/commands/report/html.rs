@@ -33,7 +33,7 @@ pub(super) fn write_page(
     let mut run = find_run_to_show(env, choice)?;
     let file = &PageFile {
         env,
-        named: file,
+        file,
         name: run.source.page_name(),
     };
     PageDisplay {
