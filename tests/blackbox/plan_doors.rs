@@ -321,7 +321,18 @@ fn a_folder_is_the_plan_that_it_holds() {
                 ] {
                     ensure!(shown.out.contains(part), "no {part:?} in {}", shown.out);
                 }
-                start(g, &["--batches", "openspec/changes/add-words"])?;
+                // An approval is of the goal as well, which stands in another file.
+                let [folder, goal] = [
+                    "openspec/changes/add-words",
+                    "openspec/changes/add-words/proposal.md",
+                ];
+                let digest = g.digest(folder)?;
+                g.lab()
+                    .write(goal, &PROPOSAL.replace("Add one", "Remove one"))?;
+                ensure!(g.digest(folder)? != digest);
+                g.lab().write(goal, PROPOSAL)?;
+                ensure!(g.digest(folder)? == digest);
+                start(g, &["--batches", folder])?;
                 let brief = g
                     .omo_at_terminal(&["agent", "start", "1.2"])?
                     .exits_with(0)?;

@@ -52,7 +52,7 @@ pub use evidence::{RecordedEvidence, VerdictOutcome};
 pub use plan_file::{PlanEdit, PlanFile, PlanFileError, find_edit, read_plan_bytes, write_choices};
 pub(crate) use plan_ticks::{path_in_repository, tick_merged};
 pub(crate) use start::tree_from_text;
-pub use start::{RunOpening, StartedTask, planned_commands, task_brief};
+pub use start::{RunOpening, StartedTask, planned_commands, shown_plan_digest, task_brief};
 
 #[derive(Debug, thiserror::Error)]
 pub enum EngineError {

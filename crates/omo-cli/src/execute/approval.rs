@@ -14,7 +14,7 @@ use omo_core::text::command_text::quote_argument;
 use omo_core::text::{pluralize, sanitize};
 use omo_engine::execution_mode::ExecutionMode;
 use omo_engine::state::FINAL_CHECKS_ID;
-use omo_engine::work::planned_commands;
+use omo_engine::work::{planned_commands, shown_plan_digest};
 use omo_plan::dialects::PlanKind;
 use omo_plan::model::Plan;
 use omo_state::trust::{self, pending_approval};
@@ -40,7 +40,7 @@ pub(crate) struct ApprovalRequest<'r> {
 
 struct CommandOwner {
     name: String,
-    plan_sha256: String,
+    shown_plan: String,
     shown_by: String,
 }
 
@@ -88,7 +88,7 @@ impl CommandOwner {
         };
         Self {
             name,
-            plan_sha256: plan.source.sha256.clone(),
+            shown_plan: shown_plan_digest(plan),
             shown_by,
         }
     }
@@ -117,7 +117,7 @@ pub(crate) fn approve_plan(
     for part in [
         &own_commands,
         &pending_approval::commands_digest(&context.root, &whole),
-        &pending_approval::plan_digest(&context.root, &owner.plan_sha256, &own),
+        &pending_approval::plan_digest(&context.root, &owner.shown_plan, &own),
     ] {
         if pending_approval::given(home, part).is_none()
             && let Some(given) = pending_approval::given(home, &approved)
@@ -134,10 +134,10 @@ fn approve_commands(
     commands: &[PlannedCommand],
     request: &ApprovalRequest,
 ) -> Result<String, CommandError> {
-    let now = pending_approval::plan_digest(&context.root, &owner.plan_sha256, commands);
+    let now = pending_approval::plan_digest(&context.root, &owner.shown_plan, commands);
     let is_known = request.is_continued && is_agreed_to(context, "", commands);
     match &request.offer {
-        _ if is_known || is_agreed_to(context, &owner.plan_sha256, commands) => return Ok(now),
+        _ if is_known || is_agreed_to(context, &owner.shown_plan, commands) => return Ok(now),
         None if commands.is_empty() => return Ok(now),
         Some(offer) if !context.env.in_session => {
             let check = quote_argument(offer.check.command);
@@ -159,7 +159,7 @@ fn approve_commands(
     let digest = pending_approval::write_plan(
         Some(&context.state_home),
         &context.root,
-        (name, &owner.plan_sha256),
+        (name, &owner.shown_plan),
         commands,
         line,
     )?;
@@ -203,11 +203,11 @@ fn approve_commands(
 }
 
 pub(crate) fn is_approved(context: &CommandContext, plan: &Plan) -> bool {
-    is_agreed_to(context, &plan.source.sha256, &planned_commands(plan))
+    is_agreed_to(context, &shown_plan_digest(plan), &planned_commands(plan))
 }
 
-fn is_agreed_to(context: &CommandContext, plan_sha256: &str, commands: &[PlannedCommand]) -> bool {
-    let digest = pending_approval::plan_digest(&context.root, plan_sha256, commands);
+fn is_agreed_to(context: &CommandContext, shown_plan: &str, commands: &[PlannedCommand]) -> bool {
+    let digest = pending_approval::plan_digest(&context.root, shown_plan, commands);
     !commands.is_empty() && pending_approval::is_approved(Some(&context.state_home), &digest)
 }
 
@@ -348,7 +348,7 @@ fn approve_with_offer(
     let digest = pending_approval::write_plan(
         Some(&context.state_home),
         &context.root,
-        (&owner.name, &owner.plan_sha256),
+        (&owner.name, &owner.shown_plan),
         &with_check,
         line,
     )?;

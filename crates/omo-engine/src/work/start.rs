@@ -9,6 +9,7 @@ use omo_core::session::plan_run::PlannedCommand;
 use omo_core::text::command_text::quote_argument;
 use omo_git::changes::TreeSnapshot;
 use omo_git::integrate::CheckoutHead;
+use omo_plan::digest::sha256_hex;
 use omo_plan::model::{FileAction, Plan, Task, TaskKind};
 use omo_plan::refusal::{VerbRefusal, VerbRefusalKind};
 use omo_state::git_worktree::WorktreeIdentity;
@@ -104,6 +105,17 @@ pub fn planned_commands(plan: &Plan) -> Vec<PlannedCommand> {
             folder: check.cwd.clone(),
         })
         .collect()
+}
+
+/// Digest of what an approval shows beside the commands: the plan without its ticks, and its goal, which may stand in a
+/// file beside it.
+pub fn shown_plan_digest(plan: &Plan) -> String {
+    let source = &plan.source;
+    let text = source
+        .sha256_without_state
+        .as_ref()
+        .unwrap_or(&source.sha256);
+    sha256_hex(format!("{text}\n{}", plan.goal).as_bytes())
 }
 
 impl Engine<'_> {

@@ -50,7 +50,7 @@ struct PendingFile {
     root: String,
     plan: String,
     #[serde(default)]
-    plan_sha256: String,
+    shown_plan: String,
     commands: Vec<PlannedCommand>,
     #[serde(default)]
     line: Option<SealedLine>,
@@ -86,9 +86,10 @@ pub fn commands_digest(root: &Path, commands: &[PlannedCommand]) -> String {
     commands_digest_at(root, root, commands)
 }
 
-/// Digest as by [`commands_digest`], with that of the plan's bytes; an empty one adds nothing.
-pub fn plan_digest(root: &Path, plan_sha256: &str, commands: &[PlannedCommand]) -> String {
-    digest_at(root, root, plan_sha256, commands)
+/// Digest as by [`commands_digest`], with `shown_plan`, the digest of what the user sees of the plan; an empty one adds
+/// nothing.
+pub fn plan_digest(root: &Path, shown_plan: &str, commands: &[PlannedCommand]) -> String {
+    digest_at(root, root, shown_plan, commands)
 }
 
 /// Digest as by [`commands_digest`], of a time when the folder at `root` was at `place`.
@@ -96,10 +97,10 @@ pub fn commands_digest_at(place: &Path, root: &Path, commands: &[PlannedCommand]
     digest_at(place, root, "", commands)
 }
 
-fn digest_at(place: &Path, root: &Path, plan_sha256: &str, commands: &[PlannedCommand]) -> String {
+fn digest_at(place: &Path, root: &Path, shown_plan: &str, commands: &[PlannedCommand]) -> String {
     let mut content = b"omo plan commands 1\n".to_vec();
     content.extend(serde_json::to_vec(commands).unwrap_or_default());
-    content.extend(plan_sha256.bytes());
+    content.extend(shown_plan.bytes());
     trust::content_digest_at(place, root, &content)
 }
 
@@ -114,16 +115,16 @@ pub fn write(
     write_plan(state_home, root, (plan, ""), commands, line)
 }
 
-/// Writes a plan (path and digest of its bytes) with its commands, and returns the digest. `line`
+/// Writes a plan (path and digest of what is shown of it) with its commands, and returns the digest. `line`
 /// is the slash command that shows them to the user, `None` for a model.
 pub fn write_plan(
     state_home: Option<&Path>,
     root: &Path,
-    (plan, plan_sha256): (&str, &str),
+    (plan, shown_plan): (&str, &str),
     commands: &[PlannedCommand],
     line: Option<&str>,
 ) -> Result<String, PendingError> {
-    let digest = plan_digest(root, plan_sha256, commands);
+    let digest = plan_digest(root, shown_plan, commands);
     let (root, plan) = (root.display().to_string(), plan.to_owned());
     // Makes the user's folder with all that belongs there.
     let key = SealKey::load(Some(state_home.ok_or(KeyError::NoHome)?))?;
@@ -132,7 +133,7 @@ pub fn write_plan(
         version: VERSION,
         root,
         plan,
-        plan_sha256: plan_sha256.to_owned(),
+        shown_plan: shown_plan.to_owned(),
         commands: commands.to_vec(),
         line,
     };
@@ -226,7 +227,7 @@ fn read_from(
     let bytes = folder.read(&format!("{name}{SUFFIX}"), MAX_BYTES).ok()??;
     let file: PendingFile = serde_json::from_slice(&bytes).ok()?;
     let is_it =
-        file.version <= VERSION && plan_digest(root, &file.plan_sha256, &file.commands) == name;
+        file.version <= VERSION && plan_digest(root, &file.shown_plan, &file.commands) == name;
     let line = file.line.and_then(|line| line.open(key?, name));
     is_it.then(|| PendingApproval {
         digest: name.to_owned(),

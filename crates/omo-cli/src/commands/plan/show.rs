@@ -7,7 +7,7 @@ use anstyle::Style;
 use omo_core::session::plan_run::PlannedCommand;
 use omo_core::text::{pluralize, sanitize};
 use omo_engine::report::plan_overview::refused_lines;
-use omo_engine::work::planned_commands;
+use omo_engine::work::{planned_commands, shown_plan_digest};
 use omo_plan::diagnostic::Severity;
 use omo_plan::model::{Plan, PlanDecision, PlannedState, Precondition, Task};
 use omo_plan::proof::TaskProof;
@@ -106,7 +106,7 @@ fn approval(plan: &Plan) -> Result<Approval, CommandError> {
     let env = ProcessEnv::from_process();
     let commands = planned_commands(plan);
     let root = Project::find_root(&env)?;
-    let digest = pending_approval::plan_digest(&root, &plan.source.sha256, &commands);
+    let digest = pending_approval::plan_digest(&root, &shown_plan_digest(plan), &commands);
     let approved = pending_approval::is_approved(env.state_home.as_deref(), &digest);
     Ok(Approval {
         digest,
