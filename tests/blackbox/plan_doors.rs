@@ -322,16 +322,20 @@ fn a_folder_is_the_plan_that_it_holds() {
                     ensure!(shown.out.contains(part), "no {part:?} in {}", shown.out);
                 }
                 // An approval is of the goal as well, which stands in another file.
-                let [folder, goal] = [
-                    "openspec/changes/add-words",
-                    "openspec/changes/add-words/proposal.md",
-                ];
+                let folder = "openspec/changes/add-words";
+                let [tasks, goal] =
+                    ["tasks.md", "proposal.md"].map(|name| format!("{folder}/{name}"));
+                g.lab().write(
+                    &tasks,
+                    &CHANGE.replace(" and run `grep -q one", "; run `test -f"),
+                )?;
                 let digest = g.digest(folder)?;
                 g.lab()
-                    .write(goal, &PROPOSAL.replace("Add one", "Remove one"))?;
+                    .write(&goal, &PROPOSAL.replace("Add one", "Remove one"))?;
                 ensure!(g.digest(folder)? != digest);
-                g.lab().write(goal, PROPOSAL)?;
+                g.lab().write(&goal, PROPOSAL)?;
                 ensure!(g.digest(folder)? == digest);
+                g.lab().write(&tasks, CHANGE)?;
                 start(g, &["--batches", folder])?;
                 let brief = g
                     .omo_at_terminal(&["agent", "start", "1.2"])?

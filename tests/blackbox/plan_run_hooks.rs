@@ -8,7 +8,8 @@ use std::time::Duration;
 use anyhow::{Context, Result, ensure};
 use omo_core::session::id::SessionId;
 use omo_core::session::plan_run::{PlanRun, PlannedCommand};
-use omo_plan::digest::sha256_hex;
+use omo_engine::work::{PlanFile, shown_plan_digest};
+use omo_plan::dialects::BatchOptions;
 use omo_state::env;
 use omo_state::files::folder::GuardedFolder;
 use omo_state::state::{CorruptPolicy, StateUpdateOptions, sealed_plan_run};
@@ -461,11 +462,12 @@ fn leave(scene: &Scene, plan: &str, commands: &[&str]) -> Result<String> {
         folder: None,
     };
     let commands: Vec<PlannedCommand> = commands.iter().enumerate().map(planned).collect();
-    let content = fs::read(scene.lab.project().join(plan)).unwrap_or_default();
+    let file = PlanFile::load(&scene.lab.project().join(plan), plan.to_owned());
+    let shown = file.map(|file| shown_plan_digest(&file.plan(BatchOptions::default())));
     Ok(pending_approval::write_plan(
         Some(&state_home(scene)),
         scene.lab.project(),
-        (plan, &sha256_hex(&content)),
+        (plan, &shown.unwrap_or_default()),
         &commands,
         None,
     )?)

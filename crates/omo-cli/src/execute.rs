@@ -76,7 +76,7 @@ fn offer_plan(
 ) -> Result<(), CommandError> {
     let ready = ready_plans(context.env, &context.root)?;
     let ([path], true) = (ready.as_slice(), context.is_preview) else {
-        return Err(naming_ready_plans(context, &request, &ready, missing));
+        return Err(naming_ready_plans(context, &request, &ready, missing, ""));
     };
     let named = request.with_file(path);
     let typed = execute_line(context, &request, path);
@@ -88,18 +88,19 @@ fn offer_plan(
     Err(CommandError::already_printed(ExitKind::NotFound))
 }
 
-/// The error with a hint that names plans with open tasks; with its own hint where there are none.
+/// The error with a hint that names plans with open tasks behind `before`; with its own hint where there are none.
 fn naming_ready_plans(
     context: &CommandContext,
     request: &ExecuteRequest,
     ready: &[String],
     missing: CommandError,
+    before: &str,
 ) -> CommandError {
     const NAMED_PLANS: usize = 5;
     let line = |path: &String| execute_line(context, request, path);
     let hint = match ready {
         [] => return missing,
-        [path] => format!("one plan is ready: `{}` executes it", line(path)),
+        [path] => format!("{before}one plan is ready: `{}` executes it", line(path)),
         [..] => {
             let lines: Vec<String> = ready.iter().take(NAMED_PLANS).map(line).collect();
             let more = match ready.len().saturating_sub(NAMED_PLANS) {
@@ -107,7 +108,7 @@ fn naming_ready_plans(
                 _ => "\n  … `omo plan list` has all of them",
             };
             format!(
-                "{} plans are ready; name one:\n  {}{more}",
+                "{before}{} plans are ready; name one:\n  {}{more}",
                 ready.len(),
                 lines.join("\n  ")
             )
@@ -167,7 +168,9 @@ fn start_plan(
     let file = match find_plan_file(context, path) {
         Err(missing) if missing.kind == ExitKind::NotFound => {
             let ready = ready_plans(context.env, &context.root)?;
-            return Err(naming_ready_plans(context, request, &ready, missing));
+            let own = missing.hint().map(|hint| format!("{hint}; "));
+            let own = own.unwrap_or_default();
+            return Err(naming_ready_plans(context, request, &ready, missing, &own));
         }
         found => found?,
     };
