@@ -14,7 +14,7 @@ const BUDGETS: [(&str, usize); 18] = [
     ("omo-checks", 20),
     ("omo-claude", 21),
     ("omo-cli", 203),
-    ("omo-core", 122),
+    ("omo-core", 123),
     ("omo-engine", 204),
     ("omo-fuzz", 16),
     ("omo-git", 128),
