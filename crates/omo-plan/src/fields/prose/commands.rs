@@ -10,7 +10,7 @@ use crate::pattern::Pattern;
 const MAX_ROW_BYTES: usize = 16_384;
 
 static PROVING_WORD: Pattern = Pattern::new(
-    r"(?i-u:\b(?:test|tests|pytest|vitest|jest|lint|eslint|ruff|mypy|pyright|basedpyright|tsc|typecheck|type-check|types|check|checks|build|compile|validate|verify|quality|clippy|fmt|vet|e2e|ci|coverage|spec|rspec|phpunit|phpstan|playwright|cypress|analyze|golangci-lint|rubocop|tox|nox|pre-commit|prettier|biome|svelte-check|vue-tsc|ctest|assemble|xcodebuild|black|flake8|pylint)\b|\b(?:check|test|lint|verify|validate)_|test:|lint:|check:|:test|:check|:lint|--check|--noEmit)",
+    r"(?i-u:\b(?:test|tests|pytest|vitest|jest|lint|eslint|ruff|mypy|pyright|basedpyright|tsc|typecheck|type-check|types|check|checks|build|compile|validate|verify|quality|clippy|fmt|vet|e2e|ci|coverage|spec|rspec|phpunit|phpstan|playwright|cypress|analyze|golangci-lint|rubocop|tox|nox|pre-commit|prettier|biome|svelte-check|vue-tsc|ctest|assemble|xcodebuild|black|flake8|pylint)\b|\b(?:grep\s+-[A-Za-z]*q|diff\s+-q|cmp\s+-s)|\b(?:check|test|lint|verify|validate)_|test:|lint:|check:|:test|:check|:lint|--check|--noEmit)",
 );
 static VERIFIES: Pattern = Pattern::new(
     r"(?i-u:\b(?:run|runs|running|verify|verified|verifying|validate|validated|validating|ensure|check|confirm|execute|test|tests|pass|passes|passing|succeeds?|lint|linting|build|builds|compiles?|typecheck|quality|gate|clean|green)\b)|実行|確認|検証|チェック|テスト|运行|验证|检查|测试|통과|실행|확인|自检|自測|[Cc]hạy|[Kk]iểm tra|(?i-u:ejecut|verific|comprob|rodar)|[Ee]xécut|[Vv]érifi|[Aa]usführen|[Pp]rüfen|[Зз]апуст|[Пп]ровер",

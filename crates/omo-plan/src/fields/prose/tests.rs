@@ -79,6 +79,10 @@ fn checks_are_the_commands_that_show_that_a_task_is_done() {
             "Implement the parser; verify `cargo test parse` passes",
             "cargo test parse",
         ),
+        (
+            "Write `words/1.txt` and run `grep -q one words/1.txt`",
+            "grep -q one words/1.txt",
+        ),
         ("Add a job that runs `cargo test`", ""),
         (
             "Run all tests with uv run pytest tests/ -k \"a and b\"",
