@@ -12,8 +12,8 @@ const MAX_ATTEMPTS: usize = 3_000;
 type SpanPlace = (usize, usize);
 
 /// Lane and index of each attempt on the path. Each waited for the one before: a need, an earlier try or its lane.
-pub(crate) fn critical_path(page: &RunView) -> BTreeSet<SpanPlace> {
-    let lanes = page.timeline.lanes.iter().enumerate();
+pub(crate) fn critical_path(view: &RunView) -> BTreeSet<SpanPlace> {
+    let lanes = view.timeline.lanes.iter().enumerate();
     let spans = lanes.flat_map(|(lane_index, lane)| {
         let spans = lane.spans.iter().enumerate();
         spans.map(move |(place, span)| ((lane_index, place), span))
@@ -30,10 +30,10 @@ pub(crate) fn critical_path(page: &RunView) -> BTreeSet<SpanPlace> {
         .take(MAX_ATTEMPTS)
         .collect();
     let mut path = BTreeSet::new();
-    let mut current = attempts.iter().max_by_key(|(_, span, _)| end(span, page));
+    let mut current = attempts.iter().max_by_key(|(_, span, _)| end(span, view));
     while let Some((place, span, task)) = current {
         path.insert(*place);
-        let needs = page
+        let needs = view
             .tasks
             .get(*task)
             .map(|task| task.needs.as_slice())
@@ -41,19 +41,19 @@ pub(crate) fn critical_path(page: &RunView) -> BTreeSet<SpanPlace> {
         current = attempts
             .iter()
             .filter(|(other_place, other_span, other_task)| {
-                let is_before = end(other_span, page) <= span.from && !path.contains(other_place);
+                let is_before = end(other_span, view) <= span.from && !path.contains(other_place);
                 is_before
                     && (needs.contains(other_task)
                         || other_task == task
                         || other_place.0 == place.0)
             })
-            .max_by_key(|(_, span, _)| end(span, page));
+            .max_by_key(|(_, span, _)| end(span, view));
     }
     path
 }
 
-fn end(span: &Span, page: &RunView) -> Timestamp {
-    span.until.unwrap_or(page.timeline.until)
+fn end(span: &Span, view: &RunView) -> Timestamp {
+    span.until.unwrap_or(view.timeline.until)
 }
 
 #[cfg(test)]

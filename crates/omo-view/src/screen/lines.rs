@@ -39,60 +39,42 @@ pub fn screen_lines(
 ) -> Vec<ScreenLine> {
     let mut room = Room { left: size.rows };
     let columns = size.columns;
-    let last_rows = room.take(1);
-    let title_rows = room.take(1);
-    let open_questions = view.questions.iter().filter(|question| question.is_open);
-    let question_text: Vec<String> = open_questions.flat_map(question_lines).collect();
-    let question = wrapped(&question_text.join("\n"), columns, "? ", ATTENTION.bold());
-    let question_rows = room.take(question.len().min((size.rows / 2).max(1)));
-    let worker_rows = room.take(view.workers.len().min((size.rows / 2).max(1)));
-    let waiting = view
-        .workers
-        .iter()
-        .filter(|_| view.is_open() && question_rows == 0);
-    let needs: Vec<ScreenLine> = waiting
-        .filter_map(WorkerView::need_line)
-        .flat_map(|line| wrapped(&line, columns, "? ", ATTENTION))
-        .collect();
-    let need_rows = room.take(needs.len().min(MIN_LIST));
-    let has_list = view.listed_tasks().len() + view.workers.len() > 0;
-    let first_tasks = room.take(if has_list {
-        view.listed_tasks().len().min(MIN_LIST)
+    let most_rows = (size.rows / 2).max(1);
+    let has_last_line = room.take(1) > 0;
+    let title = (room.take(1) > 0).then(|| title_line(view, now, columns));
+    let question = open_question_lines(view, columns);
+    let question_rows = room.take(question.len().min(most_rows));
+    let worker_rows = room.take(view.workers.len().min(most_rows));
+    let needs = if question_rows == 0 && view.is_open() {
+        need_lines(&view.workers, columns)
     } else {
-        0
-    });
+        Vec::new()
+    };
+    let needs = room.shorten(needs, MIN_LIST);
+    let task_count = view.listed_tasks().len();
+    let first_tasks = room.take(task_count.min(MIN_LIST));
     let sentence = wrapped(&sentence(view), columns, "", view.heading_style());
-    let sentence_rows = room.take(sentence.len().min(if size.rows < 12 { 1 } else { 3 }));
+    let sentence = room.shorten(sentence, if size.rows < 12 { 1 } else { 3 });
     let bounds = bound_lines(&view.bounds, now, columns);
     let bound_rows = room.take(bounds.len());
     // Checks beyond the screen are not drawn: there may be thousands.
     let checks = check_lines(shown_checks(view).into_iter().take(size.rows), columns);
     let first_checks = room.take(checks.len().min(MIN_LIST));
-    let notes: Vec<ScreenLine> = view
-        .notes
-        .iter()
-        .flat_map(|note| wrapped(note, columns, "", Style::new().dimmed()))
-        .collect();
+    let notes = note_lines(&view.notes, columns);
     let first_notes = room.take(notes.len().min(MIN_LIST));
-    let worker_head = room.take(usize::from(worker_rows > 0));
-    let task_head = room.take(usize::from(first_tasks > 0));
-    let task_rows = first_tasks + room.take(view.listed_tasks().len() - first_tasks);
+    let has_worker_head = room.take(usize::from(worker_rows > 0)) > 0;
+    let has_task_head = room.take(usize::from(first_tasks > 0)) > 0;
+    let task_rows = first_tasks + room.take(task_count - first_tasks);
     let check_rows = first_checks + room.take(checks.len() - first_checks);
     let note_rows = first_notes + room.take(notes.len() - first_notes);
 
-    let workers = worker_lines(&view.workers, worker_rows, worker_head > 0);
-    let (tasks, left_out) = task_lines(view, now, task_rows, task_head > 0, columns);
+    let (tasks, left_out) = task_lines(view, now, task_rows, has_task_head, columns);
     let workers_out = view.workers.len().saturating_sub(worker_rows);
-    let title = (title_rows > 0).then(|| title_line(view, now, columns));
-    let head: Vec<ScreenLine> = title
-        .into_iter()
-        .chain(shorten(sentence, sentence_rows))
-        .collect();
     let parts = [
-        head,
+        title.into_iter().chain(sentence).collect(),
         shorten_question(question, question_rows),
-        workers,
-        shorten(needs, need_rows),
+        worker_lines(&view.workers, worker_rows, has_worker_head),
+        needs,
         tasks,
         shorten(checks, check_rows),
         shorten(notes, note_rows),
@@ -106,10 +88,31 @@ pub fn screen_lines(
         lines.extend(part);
     }
     lines.extend(std::iter::repeat_n(ScreenLine::default(), room.left));
-    if last_rows > 0 {
+    if has_last_line {
         lines.push(last_line(last, left_out + workers_out, columns));
     }
     lines.into_iter().map(|line| line.fit(columns)).collect()
+}
+
+fn open_question_lines(view: &RunView, columns: usize) -> Vec<ScreenLine> {
+    let open = view.questions.iter().filter(|question| question.is_open);
+    let text: Vec<String> = open.flat_map(question_lines).collect();
+    wrapped(&text.join("\n"), columns, "? ", ATTENTION.bold())
+}
+
+fn need_lines(workers: &[WorkerView], columns: usize) -> Vec<ScreenLine> {
+    workers
+        .iter()
+        .filter_map(WorkerView::need_line)
+        .flat_map(|line| wrapped(&line, columns, "? ", ATTENTION))
+        .collect()
+}
+
+fn note_lines(notes: &[String], columns: usize) -> Vec<ScreenLine> {
+    notes
+        .iter()
+        .flat_map(|note| wrapped(note, columns, "", Style::new().dimmed()))
+        .collect()
 }
 
 /// Question with its `omo answer` command.
@@ -153,6 +156,11 @@ impl Room {
         let taken = wanted.min(self.left);
         self.left -= taken;
         taken
+    }
+
+    fn shorten(&mut self, lines: Vec<ScreenLine>, limit: usize) -> Vec<ScreenLine> {
+        let rows = self.take(lines.len().min(limit));
+        shorten(lines, rows)
     }
 }
 
