@@ -114,9 +114,9 @@ fn before_clients(state: &RunState) -> Option<NextAction<'_>> {
     state
         .questions
         .iter()
-        .find(|known| {
-            let about = &known.question.kind;
-            known.answer.is_none()
+        .find(|asked| {
+            let about = &asked.question.kind;
+            asked.answer.is_none()
                 && matches!(
                     about,
                     QuestionKind::Verification
@@ -196,9 +196,9 @@ fn due_entry(state: &RunState) -> Option<QuestionKind> {
 }
 
 fn was_answered(state: &RunState, about: &QuestionKind) -> bool {
-    state.questions.iter().any(|known| {
-        known.question.kind == *about
-            && known
+    state.questions.iter().any(|asked| {
+        asked.question.kind == *about
+            && asked
                 .answer
                 .as_ref()
                 .is_some_and(|answer| answer.option == ANSWER_CONTINUE)
@@ -217,9 +217,9 @@ fn due_decisions(state: &RunState) -> Option<QuestionKind> {
         });
     let (single, others): (Vec<_>, Vec<_>) =
         open.partition(|decision| decision.blocking || decision.recommended.is_none());
-    let asks_one_by_one = state.questions.iter().any(|known| {
-        matches!(&known.question.kind, QuestionKind::Decisions { decisions } if decisions.len() > 1)
-            && known
+    let asks_one_by_one = state.questions.iter().any(|asked| {
+        matches!(&asked.question.kind, QuestionKind::Decisions { decisions } if decisions.len() > 1)
+            && asked
                 .answer
                 .as_ref()
                 .is_some_and(|answer| answer.option == ANSWER_ONE_BY_ONE)
@@ -238,12 +238,12 @@ fn due_decisions(state: &RunState) -> Option<QuestionKind> {
 /// A decision that needs no question: chosen in the plan, or answered when it was asked by itself.
 fn is_settled(state: &RunState, decision: &PlanDecision) -> bool {
     decision.chosen.is_some()
-        || state.questions.iter().any(|known| {
-            let QuestionKind::Decisions { decisions } = &known.question.kind else {
+        || state.questions.iter().any(|asked| {
+            let QuestionKind::Decisions { decisions } = &asked.question.kind else {
                 return false;
             };
-            matches!(decisions.as_slice(), [asked] if asked.is_same_question(decision))
-                && known
+            matches!(decisions.as_slice(), [single] if single.is_same_question(decision))
+                && asked
                     .answer
                     .as_ref()
                     .is_some_and(|answer| answer.option != ANSWER_WITHDRAWN)
@@ -477,6 +477,6 @@ pub fn have_disjoint_files(one: &Task, other: &Task) -> bool {
             other
                 .files
                 .iter()
-                .all(|known| !paths::paths_overlap(&file.path, &known.path))
+                .all(|other_file| !paths::paths_overlap(&file.path, &other_file.path))
         })
 }

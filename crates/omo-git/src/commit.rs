@@ -41,7 +41,7 @@ const PATHS: &str = "paths";
 const TRACE: &str = "trace";
 const MAX_TRACE_BYTES: u64 = 64 * 1024 * 1024;
 /// Maximum wait for the commit of another step of the work tree, whose hooks may take long.
-const PATIENCE: Duration = Duration::from_secs(120);
+const LOCK_WAIT: Duration = Duration::from_secs(120);
 const GIT_LIMIT: Duration = Duration::from_secs(60);
 /// Part of git's message where `core.safecrlf` refuses a file.
 const LINE_ENDS: &str = "would be replaced by";
@@ -120,7 +120,7 @@ impl CommitWorktree {
         let tree = tree.clone();
         let git = git_program(&tree.top).ok_or_else(|| refusal("there is no git in PATH"))?;
         let private =
-            PrivateFolder::open(order.state_home, &FOLDER, &tree_name(&tree.top), PATIENCE);
+            PrivateFolder::open(order.state_home, &FOLDER, &tree_name(&tree.top), LOCK_WAIT);
         Ok(Self {
             tree,
             project,

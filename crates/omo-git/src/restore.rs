@@ -142,15 +142,17 @@ impl Snapshots<'_> {
         })
     }
 
-    /// Takes `what` back to its state in `before`. Can be repeated after an end at any point.
+    /// Takes differences in `scope` back to their state in `before`. Can be repeated after an end at any point.
     pub fn restore(
         &self,
         before: &SnapshotId,
-        what: RestoreScope<'_>,
+        scope: RestoreScope<'_>,
     ) -> Result<RestoreResult, RestoreError> {
         let snapshotter = Snapshotter::open(self)?;
         let before = snapshotter.store.load_manifest(&before.id)?;
-        snapshotter.with_selection(what, |scope| snapshotter.restore_to(&before, scope))
+        snapshotter.with_selection(scope, |selection| {
+            snapshotter.restore_to(&before, selection)
+        })
     }
 
     /// Keeps the differences that [`Self::restore`] takes back under a name; `None` without any. Reads the snapshots

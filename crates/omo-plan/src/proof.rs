@@ -288,10 +288,9 @@ fn require_proved_tasks(plan: &mut Plan) {
         added.extend(places.get(id.as_str()).map(|judge| (*judge, place)));
     }
     for (judge, place) in &added {
-        needs
-            .get_mut(*judge)
-            .into_iter()
-            .for_each(|own| own.push(*place));
+        if let Some(judge_needs) = needs.get_mut(*judge) {
+            judge_needs.push(*place);
+        }
     }
     if order_by_needs(&needs).is_err() {
         plan.tasks
@@ -313,10 +312,9 @@ fn require_proved_tasks(plan: &mut Plan) {
         else {
             continue;
         };
-        plan.tasks
-            .get_mut(judge)
-            .into_iter()
-            .for_each(|task| task.deps.push(id.clone()));
+        if let Some(task) = plan.tasks.get_mut(judge) {
+            task.deps.push(id.clone());
+        }
     }
 }
 

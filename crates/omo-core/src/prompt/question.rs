@@ -29,15 +29,15 @@ pub fn asks_a_person(message: &str) -> bool {
         asked = before.trim_end();
     }
     last_question(asked).is_some_and(|question| {
-        let has_choice = [" or ", " oder ", " ou ", " o "]
+        let names_alternatives = [" or ", " oder ", " ou ", " o "]
             .iter()
             .any(|word| question.contains(word));
-        let is_choice = has_choice && begins_with(&question, &CHOICES);
-        let asks = begins_with(&question, &ASKING)
+        let offers_choice = names_alternatives && begins_with(&question, &CHOICES);
+        let has_question_word = begins_with(&question, &ASKING)
             || ASKING_WITHIN.iter().any(|word| question.contains(word));
-        let goes_on =
+        let offers_to_continue =
             GO_ON.iter().any(|word| question.contains(word)) || begins_with(&question, &PROPOSALS);
-        (is_choice || asks) && !goes_on
+        (offers_choice || has_question_word) && !offers_to_continue
     })
 }
 

@@ -141,10 +141,10 @@ impl<'a> Snapshotter<'a> {
 
     pub(super) fn with_selection<T>(
         &self,
-        what: RestoreScope<'_>,
+        scope: RestoreScope<'_>,
         act: impl FnOnce(RestoreSelection<'_>) -> Result<T, RestoreError>,
     ) -> Result<T, RestoreError> {
-        match what {
+        match scope {
             RestoreScope::All => act(RestoreSelection::All),
             RestoreScope::Until(after) => act(RestoreSelection::Until(
                 &self.store.load_manifest(&after.id)?,

@@ -132,14 +132,15 @@ fn report_reordered(
     order: &[usize],
     diagnostics: &mut Vec<Diagnostic>,
 ) {
-    let mut last = 0;
-    let late = order.iter().filter(|unit| {
-        last = last.max(**unit);
-        **unit < last
-    });
-    let places = late
-        .filter_map(|unit| units.get(*unit))
-        .flat_map(|unit| unit.positions());
+    let mut highest = 0;
+    let mut late_units = Vec::new();
+    for unit in order {
+        if *unit < highest {
+            late_units.extend(units.get(*unit));
+        }
+        highest = highest.max(*unit);
+    }
+    let places = late_units.into_iter().flat_map(Unit::positions);
     let tasks = places.filter_map(|place| outline.tasks.get(place));
     for task in tasks.take(MAX_FINDINGS_OF_A_KIND) {
         let text = format!(

@@ -71,16 +71,21 @@ pub(crate) fn run(env: &ProcessEnv, options: &DoneOptions) -> Result<(), Command
     )?;
     context.note_in_session(&run, &before.holder, &judged.state);
     print_attempt(&context, &judged, options.next.is_some())?;
-    match (judged.state.mode, options.next, &judged.next_task) {
-        (_, None, _) | (ExecutionMode::Batches | ExecutionMode::Waves, _, None) => Ok(()),
-        (ExecutionMode::Batches | ExecutionMode::Waves, Some(most), Some(id)) => {
-            let follows = FollowingTasks::AtMost(most - 1);
+    let Some(max_tasks) = options.next else {
+        return Ok(());
+    };
+    match judged.state.mode {
+        ExecutionMode::Batches | ExecutionMode::Waves => {
+            let Some(id) = &judged.next_task else {
+                return Ok(());
+            };
+            let follows = FollowingTasks::AtMost(max_tasks - 1);
             print_block(&format!(
                 "\nTASK\n{}",
                 begin_task(&context, &run, &judged.state, id, follows)?
             ))
         }
-        (ExecutionMode::StepByStep | ExecutionMode::Parallel, Some(_), _) => {
+        ExecutionMode::StepByStep | ExecutionMode::Parallel => {
             next::print_next_of_worker(&context, &run)
         }
     }

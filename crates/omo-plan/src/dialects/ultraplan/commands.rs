@@ -79,12 +79,12 @@ pub(crate) fn read_section_commands(
             .into_iter()
             .filter(|command| !command.is_prose)
             .collect();
-        if sign.is_none() && !has_code {
-            // A plain line adds no command; it may be the expectation of the command above.
-        } else if commands.is_empty() && after.is_empty() && !super::is_nothing(item) {
-            without_command.push(line);
-            continue;
-        } else {
+        // A plain line adds no command; it may be the expectation of the command above.
+        if sign.is_some() || has_code {
+            if commands.is_empty() && after.is_empty() && !super::is_nothing(item) {
+                without_command.push(line);
+                continue;
+            }
             found.extend(commands);
         }
         if let Some(last) = found.last_mut() {
