@@ -61,7 +61,7 @@ pub(crate) fn execute(
         }
         RequestedPlan::OpenRun => match continue_open_run(context, request.is_typed) {
             Err(missing) if missing.kind == ExitKind::NotFound => {
-                offer_plan(context, request, missing)
+                offer_plan(context, &request, missing)
             }
             found => found,
         },
@@ -71,15 +71,15 @@ pub(crate) fn execute(
 /// Offers the only ready plan, where no run is open and no plan is named. Nothing begins.
 fn offer_plan(
     context: &CommandContext,
-    request: ExecuteRequest,
+    request: &ExecuteRequest,
     missing: CommandError,
 ) -> Result<(), CommandError> {
     let ready = ready_plans(context.env, &context.root)?;
     let ([path], true) = (ready.as_slice(), context.is_preview) else {
-        return Err(naming_ready_plans(context, &request, &ready, missing, ""));
+        return Err(naming_ready_plans(context, request, &ready, missing, ""));
     };
     let named = request.with_file(path);
-    let typed = execute_line(context, &request, path);
+    let typed = execute_line(context, request, path);
     execute_file(context, named, path)?;
     output::print_block(&format!(
         "[omo] No run is open here. One plan is ready: {}. To execute it, type:\n  {typed}",

@@ -62,6 +62,7 @@ fn ends_clause(char: char) -> bool {
     ",.;:!?\n()…—–。，、！？；：؟".contains(char)
 }
 
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 #[derive(Default)]
 struct Said {
     stop: bool,
