@@ -27,7 +27,7 @@ use omo_engine::state::RunState;
 
 use crate::blocks::next_at_terminal;
 use crate::blocks::parallel_run::next_command;
-use crate::commands::agent::next::print_answer;
+use crate::commands::agent::next::answer_with_next;
 use crate::commands::plan::list::ready_plans;
 use crate::context::CommandContext;
 use crate::error::CommandError;
@@ -44,10 +44,10 @@ pub(crate) fn execute(
     context: &CommandContext,
     request: ExecuteRequest,
 ) -> Result<(), CommandError> {
-    if let Some(own) = &context.env.worker {
+    if let Some(worker) = &context.env.worker {
         let message = format!(
             "this session works on {} of the run {}, and opens no run",
-            own.worker, own.run
+            worker.worker, worker.run
         );
         return Err(CommandError::precondition(
             message,
@@ -142,7 +142,7 @@ pub(crate) fn print_then_next(
     }
     writeln!(anstream::stdout(), "{heading}\n")?;
     // The run is open even if it cannot go on now; `omo agent next` repeats the error.
-    print_answer(context, run, state).or_else(|error| {
+    answer_with_next(context, run, state).or_else(|error| {
         output::print_warning(&error.message());
         output::print_block(&format!("DO\n  run: {then}"))
     })

@@ -86,7 +86,7 @@ pub(crate) fn run(env: &ProcessEnv, options: &DoneOptions) -> Result<(), Command
             ))
         }
         ExecutionMode::StepByStep | ExecutionMode::Parallel => {
-            next::print_next_of_worker(&context, &run)
+            next::answer_with_next(&context, &run, run.state()?)
         }
     }
 }

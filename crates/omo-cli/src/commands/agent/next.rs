@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use omo_engine::Run;
 use omo_engine::dispatched_tasks;
-use omo_engine::event::{EventActor, EventKind, RunEvent};
+use omo_engine::event::{EventKind, RunEvent};
 use omo_engine::execution_mode::ExecutionMode;
 use omo_engine::schedule::{self, NextAction};
 use omo_engine::state::RunState;
@@ -29,7 +29,7 @@ use crate::exit_kind::ExitKind;
 use crate::output::check_progress::TaskCheckProgress;
 use crate::parallel_workers::watch;
 use crate::run_arguments::RunOptions;
-use crate::wait::{LONGEST_WAIT, LOOK_EVERY};
+use crate::wait::{LONGEST_WAIT, POLL_INTERVAL};
 
 const HELP: &str = "\
 Examples:
@@ -64,45 +64,34 @@ pub(crate) struct NextOptions {
 pub(crate) fn run(env: &ProcessEnv, options: &NextOptions) -> Result<(), CommandError> {
     let context = CommandContext::find(env)?;
     let (run, before) = context.find_run(options.run.run.as_deref(), EndedRuns::Included)?;
-    let named = options.group.as_ref().map(|group| WorkerIdentity {
-        run: run.id().to_owned(),
-        worker: group.clone(),
-    });
-    if let Some(own) = named.as_ref().or(env.worker.as_ref()) {
-        return worker::next_for_worker(&context, own, &run, &before);
-    }
-    print_what_is_next(&context, &run, before, options)
-}
-
-pub(super) fn print_next_of_worker(
-    context: &CommandContext,
-    run: &Run,
-) -> Result<(), CommandError> {
-    let state = run.state()?;
-    if let Some(own) = &context.env.worker {
-        return worker::next_for_worker(context, own, run, &state);
-    }
-    print_answer(context, run, state)
+    print_next(&context, &run, before, options)
 }
 
 /// Prints the next step; the exit status belongs to the calling command.
-pub(crate) fn print_answer(
+pub(crate) fn answer_with_next(
     context: &CommandContext,
     run: &Run,
     state: RunState,
 ) -> Result<(), CommandError> {
-    match print_what_is_next(context, run, state, &NextOptions::default()) {
+    match print_next(context, run, state, &NextOptions::default()) {
         Err(answered) if answered.is_printed() => Ok(()),
         done => done,
     }
 }
 
-fn print_what_is_next(
+fn print_next(
     context: &CommandContext,
     run: &Run,
     before: RunState,
     options: &NextOptions,
 ) -> Result<(), CommandError> {
+    let named_worker = options.group.as_ref().map(|group| WorkerIdentity {
+        run: run.id().to_owned(),
+        worker: group.clone(),
+    });
+    if let Some(worker) = named_worker.as_ref().or(context.env.worker.as_ref()) {
+        return worker::next_for_worker(context, worker, run, &before);
+    }
     // Copied first: `before` is dropped early, since two states of a large run take much memory.
     let (root, tree) = (
         PathBuf::from(&before.root),
@@ -115,11 +104,9 @@ fn print_what_is_next(
     if watch::is_parallel(&state) {
         return watch::watch_run(context, &engine, &holder, Some(deadline), true);
     }
-    loop {
+    let (text, kind) = loop {
         match next_block(context, &engine, &state, options)? {
-            NextBlock::Wait(text) if Instant::now() >= deadline => {
-                return print_next(context, run, &holder, &state, &text, ExitKind::Success);
-            }
+            NextBlock::Wait(text) if Instant::now() >= deadline => break (text, ExitKind::Success),
             NextBlock::Wait(_) => state = wait_for_change(run, &state, deadline)?,
             NextBlock::FinalChecks => {
                 let checked = engine.run_final_checks(&mut TaskCheckProgress::new())?;
@@ -130,16 +117,17 @@ fn print_what_is_next(
                 state = settled_state(&engine, judged.state)?;
             }
             NextBlock::Print { text, kind, after } => {
-                return print_next(
-                    context,
-                    run,
-                    &holder,
-                    after.as_deref().unwrap_or(&state),
-                    &text,
-                    kind,
-                );
+                state = after.map_or(state, |after| *after);
+                break (text, kind);
             }
         }
+    };
+    context.note_in_session(run, &holder, &state);
+    writeln!(anstream::stdout(), "{}", text.trim_end())?;
+    if kind == ExitKind::Success {
+        Ok(())
+    } else {
+        Err(CommandError::already_printed(kind))
     }
 }
 
@@ -236,7 +224,7 @@ fn start(
         }
         // A session does not review its own work.
         ExecutionMode::StepByStep if task.is_verification() && !is_inline => {
-            agent_block(context, engine, state, task)
+            spawn_one(context, engine, state, task)
         }
         ExecutionMode::StepByStep | ExecutionMode::Parallel => {
             let begun = begin_task(context, engine.run, state, &task.id, FollowingTasks::Any)?;
@@ -246,12 +234,12 @@ fn start(
             let text = blocks::work_inline(engine.run.id(), task, state);
             Ok(NextBlock::text(text, ExitKind::Success))
         }
-        ExecutionMode::Waves => agents_block(context, engine, state, tasks),
+        ExecutionMode::Waves => spawn_wave(context, engine, state, tasks),
         ExecutionMode::Batches if by_workflow && is_handed_out(state) => {
             Ok(NextBlock::Wait(blocks::wait_for_workers()))
         }
         ExecutionMode::Batches if by_workflow => hand_out(engine),
-        ExecutionMode::Batches => agent_block(context, engine, state, task),
+        ExecutionMode::Batches => spawn_one(context, engine, state, task),
     }
 }
 
@@ -266,10 +254,10 @@ fn no_next_step(context: &CommandContext) -> CommandError {
 }
 
 fn is_handed_out(state: &RunState) -> bool {
-    let Some(out) = &state.dispatched else {
+    let Some(dispatched) = &state.dispatched else {
         return false;
     };
-    let is_left = out.tasks.iter().any(|id| {
+    let is_left = dispatched.tasks.iter().any(|id| {
         state
             .standing(id)
             .is_some_and(|standing| !standing.is_ended())
@@ -279,23 +267,23 @@ fn is_handed_out(state: &RunState) -> bool {
 }
 
 /// Block that asks for an agent for `task`, or a wait where one was just asked for.
-fn agent_block(
+fn spawn_one(
     context: &CommandContext,
     engine: &Engine,
     state: &RunState,
     task: &Task,
 ) -> Result<NextBlock, CommandError> {
     let now = env::now();
-    let out = if dispatched_tasks::may_be_dispatched(state, now) {
+    let dispatched = if dispatched_tasks::may_be_dispatched(state, now) {
         dispatched_tasks::dispatched_tasks(&events_of(engine, state)?, now)
     } else {
         Vec::new()
     };
-    if out.contains(&task.id) {
-        return Ok(NextBlock::Wait(blocks::wait_for_agents(&out)));
+    if dispatched.contains(&task.id) {
+        return Ok(NextBlock::Wait(blocks::wait_for_agents(&dispatched)));
     }
     let text = blocks::spawn_agent(engine.run.id(), task, state);
-    dispatched_block(context, engine, vec![task.id.clone()], text)
+    record_spawned(context, engine, vec![task.id.clone()], text)
 }
 
 /// Events up to `state`: a later one may have begun a task that looks ready in it.
@@ -305,21 +293,21 @@ fn events_of(engine: &Engine, state: &RunState) -> Result<Vec<RunEvent>, Command
     Ok(events)
 }
 
-fn agents_block(
+fn spawn_wave(
     context: &CommandContext,
     engine: &Engine,
     state: &RunState,
     mut tasks: Vec<&Task>,
 ) -> Result<NextBlock, CommandError> {
     let events = events_of(engine, state)?;
-    let out = dispatched_tasks::dispatched_tasks(&events, env::now());
-    tasks.retain(|task| !out.contains(&task.id));
+    let dispatched = dispatched_tasks::dispatched_tasks(&events, env::now());
+    tasks.retain(|task| !dispatched.contains(&task.id));
     if tasks.is_empty() {
-        return Ok(NextBlock::Wait(blocks::wait_for_agents(&out)));
+        return Ok(NextBlock::Wait(blocks::wait_for_agents(&dispatched)));
     }
     let is_beginning = task_list_run::is_round_beginning(&events);
     let (text, count) = task_list_run::spawn_block(engine.run.id(), &tasks, state, is_beginning);
-    dispatched_block(
+    record_spawned(
         context,
         engine,
         tasks
@@ -331,7 +319,7 @@ fn agents_block(
     )
 }
 
-fn dispatched_block(
+fn record_spawned(
     context: &CommandContext,
     engine: &Engine,
     tasks: Vec<String>,
@@ -362,7 +350,7 @@ fn dispatched_block(
 }
 
 fn hand_out(engine: &Engine) -> Result<NextBlock, CommandError> {
-    let (out, state) = engine.transact(|state| {
+    let (dispatched, state) = engine.transact(|state| {
         if !matches!(schedule::next_action(state), NextAction::Start(_)) {
             return Err(VerbRefusal {
                 kind: VerbRefusalKind::Contention,
@@ -370,17 +358,21 @@ fn hand_out(engine: &Engine) -> Result<NextBlock, CommandError> {
                 hint: "run `omo agent next` again".to_owned(),
             });
         }
-        let out = WorkflowBatch::from_state(engine.run.id(), state);
-        let tasks = out.task_ids().into_iter().map(str::to_owned).collect();
+        let dispatched = WorkflowBatch::from_state(engine.run.id(), state);
+        let tasks = dispatched
+            .task_ids()
+            .into_iter()
+            .map(str::to_owned)
+            .collect();
         Ok((
             vec![EventKind::TasksDispatched {
                 tasks,
                 to_agents: false,
             }],
-            out,
+            dispatched,
         ))
     })?;
-    let text = blocks::spawn_workflow(&out, &state);
+    let text = blocks::spawn_workflow(&dispatched, &state);
     Ok(NextBlock::Print {
         text,
         kind: ExitKind::Success,
@@ -402,23 +394,6 @@ fn wait_for_change(
         {
             return Ok(now);
         }
-        std::thread::sleep(LOOK_EVERY.min(deadline.saturating_duration_since(Instant::now())));
-    }
-}
-
-fn print_next(
-    context: &CommandContext,
-    run: &Run,
-    holder: &EventActor,
-    state: &RunState,
-    text: &str,
-    kind: ExitKind,
-) -> Result<(), CommandError> {
-    context.note_in_session(run, holder, state);
-    writeln!(anstream::stdout(), "{}", text.trim_end())?;
-    if kind == ExitKind::Success {
-        Ok(())
-    } else {
-        Err(CommandError::already_printed(kind))
+        std::thread::sleep(POLL_INTERVAL.min(deadline.saturating_duration_since(Instant::now())));
     }
 }
