@@ -205,31 +205,8 @@ pub fn judge_attempt(
         ));
     }
     let id = task.id.clone();
-    let wanted: Vec<&TaskCheck> = task.proving_checks().collect();
-    // Checks outside of `wanted` neither prove nor refute the task.
-    let outcomes: Vec<(usize, &(TaskCheck, TaskCheckOutcome))> = measured
-        .outcomes
-        .iter()
-        .filter_map(|ran| Some((wanted.iter().position(|check| **check == ran.0)?, ran)))
-        .collect();
-    let ran = outcomes
-        .iter()
-        .map(|(place, (check, outcome))| EventKind::CheckRan {
-            task: id.clone(),
-            attempt,
-            position: *place,
-            command: check.command.clone(),
-            outcome: outcome.clone(),
-        });
-    let mut events: Vec<EventKind> = ran.collect();
-    let missing = outcomes
-        .iter()
-        .find_map(|(_, (_, outcome))| missing_program(outcome));
-    // Every wanted check ran, and no run was red: several green runs of one check do not stand for another.
-    let is_green = wanted
-        .iter()
-        .all(|check| outcomes.iter().any(|(_, (ran, _))| ran == *check))
-        && outcomes.iter().all(|(_, (_, outcome))| outcome.is_green());
+    let proof = ProvingOutcomes::new(task, &measured.outcomes);
+    let mut events: Vec<EventKind> = proof.events(&id, attempt).collect();
     // In a shared checkout the author of a commit is unknown: stray commits are noted, and are no fault of the worker.
     let (foreign, stray_commits): (Vec<_>, Vec<_>) = measured
         .stray_commits
@@ -244,7 +221,7 @@ pub fn judge_attempt(
     let hook_changes = all_hook_changes(state, &id, hooks.as_ref());
     let end = AttemptEnd {
         attempt,
-        evidence: summarize_outcomes(&outcomes),
+        evidence: proof.summary(),
         files: measured.files,
         out_of_scope: measured
             .out_of_scope
@@ -272,65 +249,172 @@ pub fn judge_attempt(
         without_work: measured.without_work,
         snapshot: None,
     };
-    let committed = stray_commits.iter().flat_map(|stray| &stray.files);
-    if let Some(evidence) = scope_violation(state, task, end.files.iter().chain(committed)) {
-        events.push(EventKind::TaskFailed {
-            task: id,
-            is_final: true,
-            end: AttemptEnd { evidence, ..end },
-        });
-    } else if !measured.tampered.is_empty() {
-        let evidence = format!(
-            "changed what it must not change: {}",
-            sanitize(&measured.tampered.join(", "), MAX_REASON_CHARS)
-        );
-        events.extend(failure_events(task, AttemptEnd { evidence, ..end }, state));
-    } else if let Some(evidence) = stray_commit_reason(task, &stray_commits, state) {
-        events.extend(failure_events(task, AttemptEnd { evidence, ..end }, state));
-    } else if let Some(what) = missing {
-        events.extend(not_runnable_events(state, id, attempt, what));
-    } else if task.kind == TaskKind::Tests && !end.missing.is_empty() {
-        // Checks of missing tests fail, too, and would be taken for the expected failure.
-        let evidence = format!("the tests are not there: {}", end.missing.join(", "));
-        events.extend(failure_events(task, AttemptEnd { evidence, ..end }, state));
-    } else if !is_green {
-        let word = state.plan.dialect.unit_word();
-        let evidence = match (hooks, measured.left_out.as_slice()) {
-            (Some(hooks), _) => changed_commit_reason(&hooks, &end),
-            (None, []) => end.evidence.clone(),
-            (None, left_out) => incomplete_commit_reason(left_out, word, &end.evidence),
-        };
-        events.extend(failure_events(task, AttemptEnd { evidence, ..end }, state));
-    } else if let Some(evidence) =
-        task_counterfactual::unproved_implementation(&state.plan, task, &end.without_work)
-    {
-        events.extend(failure_events(task, AttemptEnd { evidence, ..end }, state));
-    } else if let Some(CommitOutcome::Refused { refusal, kept }) = measured.commit {
-        events.extend(refused_commit_events(state, task, refusal, kept, end));
-    } else if let Some(evidence) = missing_commit(measured.commit.as_ref(), &end) {
-        events.extend(failure_events(task, AttemptEnd { evidence, ..end }, state));
-    } else if wanted.is_empty() && !needs_verdict(state, task) {
-        let evidence = evidence_rules::unproved_reason(&state.plan, task);
-        events.push(EventKind::TaskUnverified {
-            task: id,
-            end: AttemptEnd { evidence, ..end },
-        });
-    } else if needs_verdict(state, task) {
-        events.push(claim_event(
-            state,
-            task,
-            measured.evidence_ids,
-            &outcomes,
-            end,
-        )?);
-    } else {
-        let words =
-            task_counterfactual::describe(&end.without_work).map(|words| format!("; {words}"));
-        let evidence = format!("{}{}", end.evidence, words.unwrap_or_default());
-        let end = AttemptEnd { evidence, ..end };
-        events.push(EventKind::TaskPassed { task: id, end });
+    let fault = find_forbidden_change(state, task, &end, &measured.tampered, &stray_commits)
+        .or_else(|| proof.find_fault(state, task, &end, hooks.as_ref(), &measured.left_out))
+        .or_else(|| find_commit_fault(measured.commit, &end));
+    match fault {
+        Some(fault) => events.extend(fault.events(state, task, end)),
+        None if needs_verdict(state, task) => {
+            let claim = claim_event(state, task, measured.evidence_ids, &proof, end)?;
+            events.push(claim);
+        }
+        None if proof.wanted.is_empty() => {
+            let evidence = evidence_rules::unproved_reason(&state.plan, task);
+            let end = AttemptEnd { evidence, ..end };
+            events.push(EventKind::TaskUnverified { task: id, end });
+        }
+        None => {
+            let words =
+                task_counterfactual::describe(&end.without_work).map(|words| format!("; {words}"));
+            let evidence = format!("{}{}", end.evidence, words.unwrap_or_default());
+            let end = AttemptEnd { evidence, ..end };
+            events.push(EventKind::TaskPassed { task: id, end });
+        }
     }
     Ok(events)
+}
+
+/// A reason why an attempt does not pass; the texts are evidence.
+enum AttemptFault {
+    OutOfScope(String),
+    Failed(String),
+    /// A check needs this program.
+    NotRunnable(String),
+    CommitRefused {
+        refusal: CommitRefusal,
+        kept: Option<String>,
+    },
+}
+
+impl AttemptFault {
+    fn events(self, state: &RunState, task: &Task, end: AttemptEnd) -> Vec<EventKind> {
+        match self {
+            Self::OutOfScope(evidence) => vec![EventKind::TaskFailed {
+                task: task.id.clone(),
+                is_final: true,
+                end: AttemptEnd { evidence, ..end },
+            }],
+            Self::Failed(evidence) => failure_events(task, AttemptEnd { evidence, ..end }, state),
+            Self::NotRunnable(program) => {
+                not_runnable_events(state, task.id.clone(), end.attempt, program).into()
+            }
+            Self::CommitRefused { refusal, kept } => {
+                refused_commit_events(state, task, refusal, kept, end)
+            }
+        }
+    }
+}
+
+/// The first change that an attempt must not make: to a never-touch list, to protected files, or by a stray commit.
+fn find_forbidden_change(
+    state: &RunState,
+    task: &Task,
+    end: &AttemptEnd,
+    tampered: &[String],
+    stray_commits: &[StrayCommit],
+) -> Option<AttemptFault> {
+    let committed = stray_commits.iter().flat_map(|stray| &stray.files);
+    if let Some(evidence) = scope_violation(state, task, end.files.iter().chain(committed)) {
+        return Some(AttemptFault::OutOfScope(evidence));
+    }
+    if !tampered.is_empty() {
+        return Some(AttemptFault::Failed(format!(
+            "changed what it must not change: {}",
+            sanitize(&tampered.join(", "), MAX_REASON_CHARS)
+        )));
+    }
+    stray_commit_reason(task, stray_commits, state).map(AttemptFault::Failed)
+}
+
+fn find_commit_fault(commit: Option<CommitOutcome>, end: &AttemptEnd) -> Option<AttemptFault> {
+    match commit? {
+        CommitOutcome::Refused { refusal, kept } => {
+            Some(AttemptFault::CommitRefused { refusal, kept })
+        }
+        commit => missing_commit(&commit, end).map(AttemptFault::Failed),
+    }
+}
+
+/// The checks that prove a task, and those outcomes of an attempt that are of one of them.
+struct ProvingOutcomes<'a> {
+    wanted: Vec<&'a TaskCheck>,
+    /// With the check's position among the wanted ones.
+    ran: Vec<(usize, &'a (TaskCheck, TaskCheckOutcome))>,
+}
+
+impl<'a> ProvingOutcomes<'a> {
+    fn new(task: &'a Task, outcomes: &'a [(TaskCheck, TaskCheckOutcome)]) -> Self {
+        let wanted: Vec<&TaskCheck> = task.proving_checks().collect();
+        let ran = outcomes
+            .iter()
+            .filter_map(|ran| Some((wanted.iter().position(|check| **check == ran.0)?, ran)))
+            .collect();
+        Self { wanted, ran }
+    }
+
+    fn events(&self, task: &str, attempt: u32) -> impl Iterator<Item = EventKind> {
+        self.ran
+            .iter()
+            .map(move |(position, (check, outcome))| EventKind::CheckRan {
+                task: task.to_owned(),
+                attempt,
+                position: *position,
+                command: check.command.clone(),
+                outcome: outcome.clone(),
+            })
+    }
+
+    /// Every wanted check ran, and no run was red: several green runs of one check do not stand for another.
+    fn is_green(&self) -> bool {
+        self.wanted
+            .iter()
+            .all(|check| self.ran.iter().any(|(_, (ran, _))| ran == *check))
+            && self.ran.iter().all(|(_, (_, outcome))| outcome.is_green())
+    }
+
+    fn find_fault(
+        &self,
+        state: &RunState,
+        task: &Task,
+        end: &AttemptEnd,
+        hooks: Option<&HookChanges>,
+        left_out: &[String],
+    ) -> Option<AttemptFault> {
+        let mut outcomes = self.ran.iter().map(|(_, (_, outcome))| outcome);
+        if let Some(program) = outcomes.find_map(missing_program) {
+            return Some(AttemptFault::NotRunnable(program));
+        }
+        // Checks of missing tests fail, too, and would be taken for the expected failure.
+        if task.kind == TaskKind::Tests && !end.missing.is_empty() {
+            let evidence = format!("the tests are not there: {}", end.missing.join(", "));
+            return Some(AttemptFault::Failed(evidence));
+        }
+        if !self.is_green() {
+            let word = state.plan.dialect.unit_word();
+            return Some(AttemptFault::Failed(match (hooks, left_out) {
+                (Some(hooks), _) => changed_commit_reason(hooks, end),
+                (None, []) => end.evidence.clone(),
+                (None, left_out) => incomplete_commit_reason(left_out, word, &end.evidence),
+            }));
+        }
+        task_counterfactual::unproved_implementation(&state.plan, task, &end.without_work)
+            .map(AttemptFault::Failed)
+    }
+
+    fn summary(&self) -> String {
+        if self.ran.is_empty() {
+            return "its checks were not run".to_owned();
+        }
+        let red = self
+            .ran
+            .iter()
+            .find(|(_, (_, outcome))| !outcome.is_green());
+        let shown = red.map_or(&*self.ran, slice::from_ref).iter();
+        let texts: Vec<String> = shown
+            .map(|(_, (check, outcome))| outcome_text(check, outcome))
+            .collect();
+        texts.join("; ")
+    }
 }
 
 fn not_runnable_events(
@@ -476,7 +560,7 @@ fn claim_event(
     state: &RunState,
     task: &Task,
     evidence_ids: Vec<String>,
-    outcomes: &[(usize, &(TaskCheck, TaskCheckOutcome))],
+    proof: &ProvingOutcomes,
     end: AttemptEnd,
 ) -> Result<EventKind, VerbRefusal> {
     let word = state.plan.dialect.unit_word();
@@ -496,7 +580,7 @@ fn claim_event(
             sanitize(&known.command, 120).replace('`', "'")
         )
     });
-    let checked = (!outcomes.is_empty()).then(|| summarize_outcomes(outcomes));
+    let checked = (!proof.ran.is_empty()).then(|| proof.summary());
     let parts: Vec<String> = checked.into_iter().chain(named).collect();
     let end = AttemptEnd {
         evidence: parts.join("; "),
@@ -507,20 +591,6 @@ fn claim_event(
         evidence_ids,
         end,
     })
-}
-
-fn summarize_outcomes(outcomes: &[(usize, &(TaskCheck, TaskCheckOutcome))]) -> String {
-    if outcomes.is_empty() {
-        return "its checks were not run".to_owned();
-    }
-    let red = outcomes
-        .iter()
-        .find(|(_, (_, outcome))| !outcome.is_green());
-    let shown = red.map_or(outcomes, slice::from_ref).iter();
-    let texts: Vec<String> = shown
-        .map(|(_, (check, outcome))| outcome_text(check, outcome))
-        .collect();
-    texts.join("; ")
 }
 
 fn outcome_text(check: &TaskCheck, outcome: &TaskCheckOutcome) -> String {
@@ -585,8 +655,8 @@ fn name_files(files: &[String]) -> String {
 }
 
 /// The fault of green work without a commit, which would be lost with its work tree.
-fn missing_commit(commit: Option<&CommitOutcome>, end: &AttemptEnd) -> Option<String> {
-    match commit? {
+fn missing_commit(commit: &CommitOutcome, end: &AttemptEnd) -> Option<String> {
+    match commit {
         // A refusal becomes `TaskCommitRefused`.
         CommitOutcome::Made { .. } | CommitOutcome::Refused { .. } => None,
         CommitOutcome::HoldsUnlisted { files } => {
@@ -600,14 +670,14 @@ fn missing_commit(commit: Option<&CommitOutcome>, end: &AttemptEnd) -> Option<St
             sanitize(why, MAX_REASON_CHARS)
         )),
         CommitOutcome::Nothing => {
-            let own: Vec<&str> = end
+            let own_files: Vec<&str> = end
                 .files
                 .iter()
                 .filter(|file| !end.out_of_scope.contains(file))
                 .map(String::as_str)
                 .collect();
-            let shown = sanitize(&own.join(", "), MAX_REASON_CHARS);
-            (!own.is_empty())
+            let shown = sanitize(&own_files.join(", "), MAX_REASON_CHARS);
+            (!own_files.is_empty())
                 .then(|| format!("there was nothing to commit, and it has changed {shown}"))
         }
     }
