@@ -165,14 +165,14 @@ impl RunState {
                 round: iteration,
                 reopened,
             } => self.start_round(event, *iteration, reopened)?,
-            what if parallel::is_about_workers(what) => self.apply_to_group(event)?,
+            kind if parallel::is_about_workers(kind) => self.apply_to_group(event)?,
             EventKind::RunCancelled { reason: why } => {
                 self.hold_running_tasks("the run was cancelled");
                 self.phase = RunPhase::Cancelled { why: why.clone() };
             }
             EventKind::RunResumed => self.resume(event),
             EventKind::RunEnded { result } => self.phase = RunPhase::Ended { result: *result },
-            what => self.apply_to_task(event, what)?,
+            _ => self.apply_to_task(event)?,
         }
         if self.plan.policy.unproved_continues && may_end_proofs(&event.kind) {
             self.follow_proofs(event);
@@ -266,7 +266,7 @@ impl RunState {
 
     /// Reopens judges whose tasks are done again, and withdraws proofs that no longer hold.
     fn follow_proofs(&mut self, event: &RunEvent) {
-        let mut again: BTreeSet<&str> = BTreeSet::new();
+        let mut reopened_judges: BTreeSet<&str> = BTreeSet::new();
         for task in &self.plan.tasks {
             if let (Some(ProofSource::Task(judge)), true) = (
                 &task.proved_by,
@@ -276,25 +276,25 @@ impl RunState {
                 ),
             ) && self.status_of(judge) == TaskStatus::Passed
             {
-                again.insert(judge);
+                reopened_judges.insert(judge);
             }
         }
-        let again: Vec<String> = again.into_iter().map(str::to_owned).collect();
-        for judge in again {
-            if let Some(known) = self.tasks.get_mut(&judge) {
-                reopen_task(known, "what it judges is done again");
-                known.updated_at = Some(event.ts);
+        let reopened_judges: Vec<String> = reopened_judges.into_iter().map(str::to_owned).collect();
+        for judge in reopened_judges {
+            if let Some(task_state) = self.tasks.get_mut(&judge) {
+                reopen_task(task_state, "what it judges is done again");
+                task_state.updated_at = Some(event.ts);
             }
         }
         let void_proofs: Vec<String> = self
             .tasks
             .iter()
-            .filter(|(id, known)| {
+            .filter(|(id, task_state)| {
                 let source = self.plan.task(id).and_then(|task| task.proved_by.as_ref());
                 let holds = source.is_some_and(|source| evidence_rules::is_green(self, source));
-                known.status == TaskStatus::Passed
-                    && known.proved_by.is_some()
-                    && !(holds && source == known.proved_by.as_ref())
+                task_state.status == TaskStatus::Passed
+                    && task_state.proved_by.is_some()
+                    && !(holds && source == task_state.proved_by.as_ref())
             })
             .map(|(id, _)| id.clone())
             .collect();
@@ -303,22 +303,23 @@ impl RunState {
                 .plan
                 .task(&id)
                 .map(|task| evidence_rules::unproved_reason(&self.plan, task));
-            if let Some(known) = self.tasks.get_mut(&id) {
-                (known.status, known.proved_by) = (TaskStatus::Unverified, None);
-                known.last_end.get_or_insert_default().evidence = evidence.unwrap_or_default();
+            if let Some(task_state) = self.tasks.get_mut(&id) {
+                (task_state.status, task_state.proved_by) = (TaskStatus::Unverified, None);
+                task_state.last_end.get_or_insert_default().evidence = evidence.unwrap_or_default();
             }
         }
     }
 
-    fn apply_to_task(&mut self, event: &RunEvent, what: &EventKind) -> Result<(), LedgerError> {
-        let Some(id) = task_of(what) else {
+    fn apply_to_task(&mut self, event: &RunEvent) -> Result<(), LedgerError> {
+        let kind = &event.kind;
+        let Some(id) = task_of(kind) else {
             return Ok(());
         };
-        self.check_task_list_event(event, what)?;
+        self.check_task_list_event(event)?;
         let task = self.tasks.get_mut(id).ok_or_else(|| {
             LedgerError::new(event, "is about a task that the plan does not have")
         })?;
-        if matches!(what, EventKind::TaskPassed { .. }) && !is_proved(task) {
+        if matches!(kind, EventKind::TaskPassed { .. }) && !is_proved(task) {
             return Err(LedgerError::new(
                 event,
                 "passes a task whose checks were not seen to be green",
@@ -329,8 +330,8 @@ impl RunState {
             .plan
             .task(id)
             .is_some_and(|task| task.on_failure.reverts_changes());
-        refused_commits::apply(task, event, what)?;
-        match what {
+        refused_commits::apply(task, event)?;
+        match kind {
             EventKind::TaskPassed { end, .. } => {
                 end_attempt(task, TaskStatus::Passed, end);
                 task.baseline = None;
@@ -413,16 +414,16 @@ impl RunState {
             EventKind::TaskReopened { reason: why, .. } => reopen_task(task, why),
             _ => {}
         }
-        if matches!(what, EventKind::TaskStarted { .. }) {
+        if matches!(kind, EventKind::TaskStarted { .. }) {
             self.reset_idle_exits(id);
         }
-        if matches!(what, EventKind::TaskReopened { .. }) {
+        if matches!(kind, EventKind::TaskReopened { .. }) {
             self.withdraw_verdict(id);
         }
-        self.note_work_base(id, event, what);
-        self.note_check_files(id, what);
+        self.note_work_base(id, event);
+        self.note_check_files(id, kind);
         if matches!(
-            what,
+            kind,
             EventKind::TaskSkipped { .. } | EventKind::TaskReopened { .. }
         ) {
             self.invalidate_final_results();
@@ -431,8 +432,8 @@ impl RunState {
         Ok(())
     }
 
-    fn note_work_base(&mut self, id: &str, event: &RunEvent, what: &EventKind) {
-        let EventKind::TaskStarted { tree, .. } = what else {
+    fn note_work_base(&mut self, id: &str, event: &RunEvent) {
+        let EventKind::TaskStarted { tree, .. } = &event.kind else {
             return;
         };
         let Some(task_state) = self
@@ -448,12 +449,12 @@ impl RunState {
         });
     }
 
-    fn note_check_files(&mut self, id: &str, what: &EventKind) {
-        let is_done = verbs::has_done_task(self, slice::from_ref(what));
-        if let (true, Some(guard), Some(end)) = (is_done, &mut self.guard, end_of(what)) {
+    fn note_check_files(&mut self, id: &str, kind: &EventKind) {
+        let is_done = verbs::has_done_task(self, slice::from_ref(kind));
+        if let (true, Some(guard), Some(end)) = (is_done, &mut self.guard, end_of(kind)) {
             guard.accept(&end.judges);
         }
-        for file in end_of(what)
+        for file in end_of(kind)
             .into_iter()
             .flat_map(|end| &end.changed_check_files)
         {
@@ -669,8 +670,8 @@ fn reopen_task(task: &mut TaskState, why: &str) {
     task.uncommitted = None;
 }
 
-fn end_of(what: &EventKind) -> Option<&AttemptEnd> {
-    match what {
+fn end_of(kind: &EventKind) -> Option<&AttemptEnd> {
+    match kind {
         EventKind::TaskPassed { end, .. }
         | EventKind::TaskFailed { end, .. }
         | EventKind::TaskUnverified { end, .. }
@@ -680,8 +681,8 @@ fn end_of(what: &EventKind) -> Option<&AttemptEnd> {
     }
 }
 
-fn task_of(what: &EventKind) -> Option<&str> {
-    match what {
+fn task_of(kind: &EventKind) -> Option<&str> {
+    match kind {
         EventKind::TaskStarted { task, .. }
         | EventKind::CheckRan { task, .. }
         | EventKind::TaskPassed { task, .. }

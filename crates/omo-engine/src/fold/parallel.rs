@@ -14,10 +14,9 @@ use crate::wave_rules::group_outcome;
 impl RunState {
     pub(super) fn apply_to_group(&mut self, event: &RunEvent) -> Result<(), LedgerError> {
         match &event.kind {
-            EventKind::ParallelStarted {
-                base,
-                policy: terms,
-            } => return self.start_parallel(event, base, terms),
+            EventKind::ParallelStarted { base, policy } => {
+                return self.start_parallel(event, base, policy);
+            }
             EventKind::BudgetSet { micros } => return self.set_budget(event, *micros),
             EventKind::TimeLimitSet { seconds } => return self.set_time_limit(event, *seconds),
             EventKind::WaveChecked { .. } => return self.apply_wave_check(event),
@@ -108,7 +107,7 @@ impl RunState {
         &mut self,
         event: &RunEvent,
         base: &str,
-        terms: &ClientPolicy,
+        policy: &ClientPolicy,
     ) -> Result<(), LedgerError> {
         let is_begun = self.tasks.values().any(|task| task.attempts > 0);
         let (groups, landed_before) = match &self.parallel {
@@ -124,12 +123,11 @@ impl RunState {
                 ));
             }
         };
-        let (tip, base, terms) = (base.to_owned(), base.to_owned(), terms.clone());
         self.mode = ExecutionMode::Parallel;
         self.parallel = Some(ParallelState {
-            tip,
-            base,
-            policy: terms,
+            tip: base.to_owned(),
+            base: base.to_owned(),
+            policy: policy.clone(),
             groups,
             landed_before,
             ..ParallelState::default()
@@ -254,8 +252,8 @@ impl RunState {
 }
 
 /// Applies an event about all sessions; `false` where it is about one of them.
-fn apply_to_all_groups(parallel: &mut ParallelState, what: &EventKind) -> bool {
-    match what {
+fn apply_to_all_groups(parallel: &mut ParallelState, kind: &EventKind) -> bool {
+    match kind {
         EventKind::KeptWorkReleased { groups } => parallel.forget_kept_work(groups),
         EventKind::UserCommitsMerged { with, tip } => parallel.note_user_commits(with, tip),
         EventKind::ContactLost {
@@ -295,9 +293,9 @@ fn apply_to_all_groups(parallel: &mut ParallelState, what: &EventKind) -> bool {
     true
 }
 
-pub(super) fn is_about_workers(what: &EventKind) -> bool {
+pub(super) fn is_about_workers(kind: &EventKind) -> bool {
     matches!(
-        what,
+        kind,
         EventKind::BudgetSet { .. }
             | EventKind::TimeLimitSet { .. }
             | EventKind::ParallelStarted { .. }
@@ -476,9 +474,9 @@ fn apply_to_worker(group_state: &mut GroupState, event: &RunEvent) {
 }
 
 /// Id of an event's session, and the statuses that the session may have before the event.
-fn required_statuses(what: &EventKind) -> (&str, &'static [GroupStatus]) {
+fn required_statuses(kind: &EventKind) -> (&str, &'static [GroupStatus]) {
     use GroupStatus::{Done, Failed, InConflict, Merged, Ready, Running};
-    match what {
+    match kind {
         // A failed or conflicting session begins anew from the run's result so far.
         EventKind::GroupPrepared { group, .. } => (group, &[Ready, Failed, InConflict, Merged]),
         EventKind::WorkerStarted { group, .. }

@@ -10,12 +10,8 @@ use crate::state::{
 };
 
 /// Applies an event to a task: a refused commit holds the attempt, a retry has it judged again.
-pub(super) fn apply(
-    task: &mut TaskState,
-    event: &RunEvent,
-    what: &EventKind,
-) -> Result<(), LedgerError> {
-    match what {
+pub(super) fn apply(task: &mut TaskState, event: &RunEvent) -> Result<(), LedgerError> {
+    match &event.kind {
         EventKind::TaskCommitRefused { kept, end, .. } => {
             let attempt = task
                 .running

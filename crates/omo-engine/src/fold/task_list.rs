@@ -11,12 +11,8 @@ use crate::state::{LedgerError, TaskState, TaskStatus};
 
 impl RunState {
     /// Refuses an event that no valid ledger of a task list has at this state.
-    pub(super) fn check_task_list_event(
-        &self,
-        event: &RunEvent,
-        what: &EventKind,
-    ) -> Result<(), LedgerError> {
-        match what {
+    pub(super) fn check_task_list_event(&self, event: &RunEvent) -> Result<(), LedgerError> {
+        match &event.kind {
             EventKind::TaskClaimed {
                 task, evidence_ids, ..
             } => {
