@@ -72,12 +72,12 @@ pub fn own_command(program: &str) -> String {
 }
 
 /// `command` with another status line in front of omo's.
-pub fn wrapping_command(program: &str, other: &str) -> String {
+pub fn wrapping_command(program: &str, wrapped: &str) -> String {
     // Always quoted: it stands for a command, however short.
     format!(
         "{} --wrap '{}'",
         own_command(program),
-        other.replace('\'', r"'\''")
+        wrapped.replace('\'', r"'\''")
     )
 }
 
@@ -152,10 +152,13 @@ impl StatusLineFiles<'_> {
         let Some(now) = read(&file)? else {
             return Ok(StatusLineOff::NotOn);
         };
-        parse_settings(&now)?;
-        if !command_of(&now).is_some_and(|command| is_own(&command)) {
+        let settings = parse_settings(&now)?;
+        let command = settings
+            .get(KEY)
+            .and_then(|entry| entry.get("command")?.as_str());
+        let Some(command) = command.filter(|command| is_own(command)) else {
             return Ok(StatusLineOff::NotOn);
-        }
+        };
         let backup = folder
             .read(BACKUP, MAX_BYTES)
             .ok()
@@ -167,13 +170,12 @@ impl StatusLineFiles<'_> {
             fs::remove_file(&file).map_err(|error| error.to_string())?;
             return Ok(StatusLineOff::PutBack);
         }
-        let command = command_of(&now).unwrap_or_default();
         let (rest, off) = if let Some(before) = backup.filter(|_| as_written) {
             (before, StatusLineOff::PutBack)
-        } else if let Some(other) = wrapped_command(&command) {
+        } else if let Some(other) = wrapped_command(command) {
             let other = Value::from(other).to_string();
             let entry = value_of(&now).and_then(|value| with_value_of(value, "command", &other));
-            let rest = entry.and_then(|entry| with_value(&now, &entry));
+            let rest = entry.and_then(|entry| with_value_of(&now, KEY, &entry));
             (rest.ok_or_else(unsure_entry)?, StatusLineOff::EntryPutBack)
         } else if command.contains(" --wrap") {
             return Err(format!(
@@ -280,7 +282,9 @@ fn with_own(text: &str, program: &str) -> Result<Option<String>, String> {
     let value = value_of(text)
         .and_then(|value| with_value_of(value, "command", &wrapping))
         .ok_or_else(unsure_place)?;
-    with_value(text, &value).ok_or_else(unsure_place).map(Some)
+    with_value_of(text, KEY, &value)
+        .ok_or_else(unsure_place)
+        .map(Some)
 }
 
 fn unsure_entry() -> String {
@@ -302,11 +306,6 @@ fn is_own(command: &str) -> bool {
     matches!(name, Some("omo" | "omo.exe"))
 }
 
-fn command_of(text: &str) -> Option<String> {
-    let settings: Value = serde_json::from_str(text).ok()?;
-    Some(settings.get(KEY)?.get("command")?.as_str()?.to_owned())
-}
-
 fn value_of(text: &str) -> Option<&str> {
     text.get(value_range(text, KEY)?)
 }
@@ -325,10 +324,6 @@ fn with_value_of(text: &str, key: &str, value: &str) -> Option<String> {
     let mut wanted: Value = serde_json::from_str(text).ok()?;
     *wanted.get_mut(key)? = serde_json::from_str(value).ok()?;
     (serde_json::from_str::<Value>(&changed).ok()? == wanted).then_some(changed)
-}
-
-fn with_value(text: &str, value: &str) -> Option<String> {
-    with_value_of(text, KEY, value)
 }
 
 /// `text` with the entry as its first; `None` in doubt.
