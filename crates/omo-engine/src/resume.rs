@@ -14,7 +14,8 @@ pub struct InterruptedTask {
 pub enum ResumePoint {
     From {
         step: String,
-        passed: (usize, usize),
+        passed: usize,
+        total: usize,
         why: Option<&'static str>,
     },
     Nothing,
@@ -46,7 +47,8 @@ pub fn find_resume_point(steps: &[InterruptedTask]) -> ResumePoint {
     };
     ResumePoint::From {
         step: first.id.clone(),
-        passed: (passed, steps.len()),
+        passed,
+        total: steps.len(),
         why,
     }
 }
@@ -69,7 +71,8 @@ impl ResumePoint {
         match self {
             Self::From {
                 step,
-                passed: (passed, total),
+                passed,
+                total,
                 why,
             } => {
                 let why = why

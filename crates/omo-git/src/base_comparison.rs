@@ -187,7 +187,7 @@ impl<'a> BaseComparison<'a> {
     ) -> Result<Self, BaseError> {
         let no_repository = || BaseError::NoRepository(root.to_owned());
         let root = root.canonicalize().map_err(|_| no_repository())?;
-        let (tree, base, files) = match base {
+        let ComparedTree { tree, base, files } = match base {
             BaseChoice::Recorded {
                 session,
                 scope,
@@ -218,7 +218,7 @@ impl<'a> BaseComparison<'a> {
                 let BranchBase { commit, is_on_main } = branch_base(&repository)?;
                 let base = RepositoryBase::Commit(&commit);
                 let compared = compare(repository.work_tree(), &base, scratch, calls)?;
-                if compared.2.changed.is_empty() && is_on_main {
+                if compared.files.changed.is_empty() && is_on_main {
                     // Only one comparison at a time may use the scratch folder.
                     drop(compared);
                     let before = repository.commit_of("HEAD~1")?.ok_or(BaseError::NoBase)?;
@@ -476,14 +476,23 @@ impl<'a> BaseComparison<'a> {
     }
 }
 
+struct ComparedTree<'a> {
+    tree: GitWorktree,
+    base: String,
+    files: ProjectFiles<'a>,
+}
+
 fn compare<'a>(
     tree: &GitWorktree,
     base: &RepositoryBase,
     scratch: ScratchFolder,
     calls: &'a GitCalls,
-) -> Result<(GitWorktree, String, ProjectFiles<'a>), BaseError> {
-    let files = ProjectFiles::read(tree, base, scratch, calls)?;
-    Ok((tree.clone(), base.name().to_owned(), files))
+) -> Result<ComparedTree<'a>, BaseError> {
+    Ok(ComparedTree {
+        tree: tree.clone(),
+        base: base.name().to_owned(),
+        files: ProjectFiles::read(tree, base, scratch, calls)?,
+    })
 }
 
 struct BranchBase {

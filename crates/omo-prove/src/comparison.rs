@@ -154,7 +154,7 @@ impl CheckProof {
         run: &str,
         with: &SideOutcome,
         is_with_change: bool,
-        again: &SideOutcome,
+        second_run: &SideOutcome,
     ) -> Self {
         let (side, first) = if is_with_change {
             ("with", "green")
@@ -163,10 +163,10 @@ impl CheckProof {
         };
         let reason = format!(
             "two runs {side} the change differ: {first} first, then {}",
-            again.detail
+            second_run.detail
         );
         Self {
-            lines: last_lines(again),
+            lines: last_lines(second_run),
             ..Self::not_run_without_change(run, with, reason)
         }
     }
@@ -191,7 +191,11 @@ pub fn compare_sides(
     facts: &ChangeFacts,
 ) -> CheckProof {
     let mut tests = compare_tests(with, Some(without));
-    let (answer, reason, lines) = judge_without(run, with, without, facts, &tests);
+    let JudgedSide {
+        answer,
+        reason,
+        lines,
+    } = judge_without(run, with, without, facts, &tests);
     if answer.is_red()
         && !ended_early(without)
         && without
@@ -217,13 +221,29 @@ pub fn compare_sides(
     }
 }
 
+struct JudgedSide {
+    answer: WithoutChange,
+    reason: String,
+    lines: Vec<String>,
+}
+
+impl JudgedSide {
+    fn unknown(reason: String, lines: Vec<String>) -> Self {
+        Self {
+            answer: WithoutChange::Unknown,
+            reason,
+            lines,
+        }
+    }
+}
+
 fn judge_without(
     run: &str,
     with: &SideOutcome,
     without: &SideOutcome,
     facts: &ChangeFacts,
     tests: &[TestComparison],
-) -> (WithoutChange, String, Vec<String>) {
+) -> JudgedSide {
     if without.is_green() {
         return judge_green(with, without, facts, tests);
     }
@@ -238,10 +258,17 @@ fn judge_without(
         reads_other_languages: false,
         doubt: facts.unknown_file.as_deref().map(unknown_file_reason),
     };
-    match failure.judge(|item| facts.defined.contains(item)) {
+    let (answer, reason, lines) = match failure.judge(|item| facts.defined.contains(item)) {
         FailureAnswer::Red { reason, lines, .. } => (WithoutChange::Red, reason, lines),
         FailureAnswer::NotBuilt { reason, lines } => (WithoutChange::NotBuilt, reason, lines),
-        FailureAnswer::Unknown { reason } => (WithoutChange::Unknown, reason, last_lines(without)),
+        FailureAnswer::Unknown { reason } => {
+            return JudgedSide::unknown(reason, last_lines(without));
+        }
+    };
+    JudgedSide {
+        answer,
+        reason,
+        lines,
     }
 }
 
@@ -267,7 +294,7 @@ fn judge_green(
     without: &SideOutcome,
     facts: &ChangeFacts,
     tests: &[TestComparison],
-) -> (WithoutChange, String, Vec<String>) {
+) -> JudgedSide {
     let absent: Vec<&str> = tests
         .iter()
         .filter(|test| test.without == TestState::Absent)
@@ -285,34 +312,23 @@ fn judge_green(
         let reason = format!(
             "{count} only there with the change, in files that are no test files, and could not be separated"
         );
-        return (
-            WithoutChange::Unknown,
-            reason,
-            absent
-                .iter()
-                .take(MAX_LINES)
-                .map(|name| (*name).to_owned())
-                .collect(),
-        );
+        let names = absent.iter().take(MAX_LINES);
+        return JudgedSide::unknown(reason, names.map(|name| (*name).to_owned()).collect());
     }
     if let Some(file) = &facts.unknown_file {
-        return (
-            WithoutChange::Unknown,
-            unknown_file_reason(file),
-            Vec::new(),
-        );
+        return JudgedSide::unknown(unknown_file_reason(file), Vec::new());
     }
     if let Some(file) = &facts.unseparated_tests {
         let reason = format!(
             "the tests in {file} could not be separated: without the change they are not there"
         );
-        return (WithoutChange::Unknown, reason, Vec::new());
+        return JudgedSide::unknown(reason, Vec::new());
     }
-    (
-        WithoutChange::Green,
-        "it is green without the change, too: it shows nothing about this work".to_owned(),
-        Vec::new(),
-    )
+    JudgedSide {
+        answer: WithoutChange::Green,
+        reason: "it is green without the change, too: it shows nothing about this work".to_owned(),
+        lines: Vec::new(),
+    }
 }
 
 fn unknown_file_reason(file: &str) -> String {

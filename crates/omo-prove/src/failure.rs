@@ -148,13 +148,13 @@ impl Failure<'_> {
             return unknown_answer(doubt.clone());
         }
         if self.is_runner || is_build {
-            let what = if words == "without the change" {
+            let missing_item = if words == "without the change" {
                 "that the change defines"
             } else {
                 "that is missing"
             };
             return unknown_answer(format!(
-                "it ends before its tests {words}, and names nothing {what} (exit status {status})"
+                "it ends before its tests {words}, and names nothing {missing_item} (exit status {status})"
             ));
         }
         let reason = match status {

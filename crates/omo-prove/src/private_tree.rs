@@ -133,13 +133,13 @@ impl PrivateTrees {
         if self.active == Some(side) {
             return Ok(());
         }
-        let other = if side == Side::With {
+        let inactive = if side == Side::With {
             Side::Without
         } else {
             Side::With
         };
         let renamed: &[(&str, &str)] = match self.active.take() {
-            None => &[(side.folder(), ACTIVE), (other.folder(), WAITING)],
+            None => &[(side.folder(), ACTIVE), (inactive.folder(), WAITING)],
             Some(_) => &[(ACTIVE, MOVING), (WAITING, ACTIVE), (MOVING, WAITING)],
         };
         for (from, to) in renamed {

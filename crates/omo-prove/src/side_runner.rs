@@ -134,11 +134,12 @@ impl<'a> SideRunner<'a> {
                 &without,
             )));
         }
-        let again = self
+        let second_run = self
             .run(check, Side::With, watcher)?
             .ok()
-            .filter(|again| !again.is_green());
-        Ok(again.map(|again| CheckProof::not_repeatable(&check.command, with, true, &again)))
+            .filter(|second_run| !second_run.is_green());
+        Ok(second_run
+            .map(|second_run| CheckProof::not_repeatable(&check.command, with, true, &second_run)))
     }
 
     pub(crate) fn run(
@@ -190,7 +191,8 @@ impl<'a> SideRunner<'a> {
                 pipefail_matters,
             };
             let (verdict, detail) = judge_task_check(expected, &seen);
-            side_verdict(seen.end, &verdict, detail)
+            let (end, verdict) = side_verdict(seen.end, &verdict, &detail);
+            (end, verdict, detail)
         } else {
             let (verdict, detail) = judge_check(&end, counts);
             (end, verdict, detail)
@@ -265,18 +267,18 @@ impl<'a> SideRunner<'a> {
 fn side_verdict(
     end: CheckEnd,
     verdict: &TaskCheckVerdict,
-    detail: String,
-) -> (CheckEnd, CheckVerdict, String) {
-    match verdict {
-        TaskCheckVerdict::Green => (end, CheckVerdict::Green, detail),
-        TaskCheckVerdict::Red => (end, CheckVerdict::Failed, detail),
-        TaskCheckVerdict::TimedOut => (end, CheckVerdict::TimedOut, detail),
-        TaskCheckVerdict::NothingRan => (end, CheckVerdict::NothingRan, detail),
+    detail: &str,
+) -> (CheckEnd, CheckVerdict) {
+    let verdict = match verdict {
+        TaskCheckVerdict::Green => CheckVerdict::Green,
+        TaskCheckVerdict::Red => CheckVerdict::Failed,
+        TaskCheckVerdict::TimedOut => CheckVerdict::TimedOut,
+        TaskCheckVerdict::NothingRan => CheckVerdict::NothingRan,
         // The exit status of a missing shell or program says nothing about the check.
-        TaskCheckVerdict::Environment { .. } => (
-            CheckEnd::NotStarted(detail.clone()),
-            CheckVerdict::NotStarted,
-            detail,
-        ),
-    }
+        TaskCheckVerdict::Environment { .. } => {
+            let end = CheckEnd::NotStarted(detail.to_owned());
+            return (end, CheckVerdict::NotStarted);
+        }
+    };
+    (end, verdict)
 }

@@ -170,7 +170,7 @@ pub(crate) fn continue_run(
     }
     let opened = replanned
         .as_ref()
-        .map(|(_, _, opened)| opened.join(", "))
+        .map(|reread| reread.opened.join(", "))
         .unwrap_or_default();
     let accepts_billing = continuing
         .request
@@ -181,7 +181,9 @@ pub(crate) fn continue_run(
             verbs::answer_question(before, &engine.caller, &question, ANSWER_CONTINUE, None)
         })
         .transpose()?;
-    let plan = replanned.as_ref().map_or(&before.plan, |(plan, ..)| plan);
+    let plan = replanned
+        .as_ref()
+        .map_or(&before.plan, |reread| &reread.plan);
     let broken = engine.broken_tasks(before, plan, &mut TaskCheckProgress::new())?;
     let _door = context
         .runs
@@ -201,7 +203,12 @@ pub(crate) fn continue_run(
             task: id.clone(),
             reason: why.clone(),
         }));
-        if let Some((plan, approved, opened)) = replanned {
+        if let Some(RereadPlan {
+            plan,
+            approved,
+            opened,
+        }) = replanned
+        {
             events.extend(verbs::replace_plan(state, plan, approved)?);
             events.extend(verbs::foreign_ticks_event(opened));
         }
@@ -379,11 +386,18 @@ fn require_clean_checkout(
     }
 }
 
+struct RereadPlan {
+    plan: Plan,
+    approved: String,
+    /// Tasks whose ticks in the plan's file are not believed.
+    opened: Vec<String>,
+}
+
 fn reread_plan(
     context: &CommandContext,
     state: &RunState,
     continuing: &Continuing,
-) -> Result<(Plan, String, Vec<String>), CommandError> {
+) -> Result<RereadPlan, CommandError> {
     let root = Path::new(&state.root);
     let path = Path::new(&state.plan.source.path);
     let file = if state.mode.is_done_by_agents() {
@@ -414,7 +428,11 @@ fn reread_plan(
         ..ApprovalRequest::default()
     };
     let approved = approve_plan(context, &plan, state.mode, setup, &asked)?;
-    Ok((plan, approved, opened))
+    Ok(RereadPlan {
+        plan,
+        approved,
+        opened,
+    })
 }
 
 fn command_line(plan: &Plan, mode: ExecutionMode, request: Option<&ExecuteRequest>) -> String {
@@ -445,11 +463,11 @@ pub(crate) fn describe_edit(edit: &PlanEdit, before: &RunState, now: &RunState) 
         .filter(|(_, task)| task.is_stale)
         .map(|(id, _)| id.as_str())
         .collect();
-    let again = format!("note: stale, to be done again: {}\n", stale.join(", "));
+    let stale_line = format!("note: stale, to be done again: {}\n", stale.join(", "));
     let lines = [
         (were != are).then_some(total),
         Some(format!("note: the plan was edited: {edit}\n")),
-        (!stale.is_empty()).then_some(again),
+        (!stale.is_empty()).then_some(stale_line),
     ];
     lines.into_iter().flatten().collect()
 }

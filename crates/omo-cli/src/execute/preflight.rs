@@ -41,7 +41,7 @@ pub(crate) fn preflight_findings(
     policy: &ClientPolicy,
 ) -> Result<Vec<PreflightFinding>, CommandError> {
     let commits = plan.tasks.iter().any(|task| task.commit.is_some());
-    let is_looked_at = match mode {
+    let needs_repository = match mode {
         ExecutionMode::Parallel | ExecutionMode::StepByStep => true,
         ExecutionMode::Batches | ExecutionMode::Waves => commits,
     };
@@ -50,16 +50,11 @@ pub(crate) fn preflight_findings(
         .as_ref()
         .map_or(&*context.root, GitRepository::top);
     let outside = check_outside(&paths_outside(&context.root, top, plan));
-    let Some(repository) = repository.filter(|_| is_looked_at) else {
+    let Some(repository) = repository.filter(|_| needs_repository) else {
         return Ok(outside.into_iter().collect());
     };
-    let has_launcher = policy.launcher.is_some();
     let is_parallel = mode == ExecutionMode::Parallel;
-    let facts = PreflightFacts {
-        has_launcher,
-        mode,
-        ..preflight_facts(context, plan, &repository)?
-    };
+    let facts = preflight_facts(context, plan, &repository, mode, policy)?;
     let mut found = check_repository(plan, &facts);
     found.retain(|finding| match finding.rule {
         PreflightRule::Operation => true,
@@ -114,6 +109,8 @@ fn preflight_facts(
     context: &CommandContext,
     plan: &Plan,
     repository: &GitRepository,
+    mode: ExecutionMode,
+    policy: &ClientPolicy,
 ) -> Result<PreflightFacts, CommandError> {
     let refused = GitSettings::refused_variables(repository);
     if !refused.is_empty() {
@@ -168,8 +165,8 @@ fn preflight_facts(
         filtered: seen.filtered,
         ignored: ignored_paths(repository, &files).map_err(|error| git_failure(&error))?,
         commits: commits.map_err(|error| git_failure(&error))?,
-        mode: ExecutionMode::StepByStep,
-        has_launcher: false,
+        mode,
+        has_launcher: policy.launcher.is_some(),
         has_setup: approval::setup_command(&context.root)?.is_some(),
         checkout_bytes: if has_commit {
             checkout_bytes(repository).map_err(|error| git_failure(&error))?

@@ -69,35 +69,44 @@ pub(crate) fn lines(text: &str) -> impl Iterator<Item = (Range<usize>, &str)> {
 /// Fenced code: three or more backticks or tildes, closed by as many, or never.
 pub(crate) fn fences(text: &str) -> Vec<Range<usize>> {
     let mut ranges = Vec::new();
-    let mut open: Option<(usize, char, usize)> = None;
+    let mut open: Option<(usize, FenceMark)> = None;
     for (range, line) in lines(text) {
-        match (open, fence_mark(line)) {
-            (None, Some((mark, length, info))) if mark == '~' || !info.contains('`') => {
-                open = Some((range.start, mark, length));
+        match (&open, fence_mark(line)) {
+            (None, Some(mark)) if mark.sign == '~' || !mark.info.contains('`') => {
+                open = Some((range.start, mark));
             }
-            (Some((start, mark, length)), Some((other, other_length, info)))
-                if other == mark && other_length >= length && info.trim().is_empty() =>
+            (Some((start, opening)), Some(mark))
+                if mark.sign == opening.sign
+                    && mark.length >= opening.length
+                    && mark.info.trim().is_empty() =>
             {
-                ranges.push(start..range.end);
+                ranges.push(*start..range.end);
                 open = None;
             }
             _ => {}
         }
     }
-    ranges.extend(open.map(|(start, ..)| start..text.len()));
+    ranges.extend(open.map(|(start, _)| start..text.len()));
     ranges
 }
 
-/// The mark, its length, and the rest of the line; any indentation counts, as in a list.
-fn fence_mark(line: &str) -> Option<(char, usize, &str)> {
+struct FenceMark<'a> {
+    sign: char,
+    length: usize,
+    /// Rest of the line.
+    info: &'a str,
+}
+
+/// The fence that a line opens or closes; any indentation counts, as in a list.
+fn fence_mark(line: &str) -> Option<FenceMark<'_>> {
     let line = line.trim_start();
-    let mark = line
+    let sign = line
         .chars()
         .next()
-        .filter(|mark| matches!(mark, '`' | '~'))?;
-    let info = line.trim_start_matches(mark);
+        .filter(|sign| matches!(sign, '`' | '~'))?;
+    let info = line.trim_start_matches(sign);
     let length = line.len() - info.len();
-    (length >= 3).then_some((mark, length, info))
+    (length >= 3).then_some(FenceMark { sign, length, info })
 }
 
 /// Lines that quote: `> …`.

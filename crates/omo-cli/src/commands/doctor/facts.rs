@@ -38,7 +38,7 @@ pub(super) struct Facts {
     pub feedback: FeedbackMode,
     pub repository_checks: RepositoryChecks,
     /// Number of hook errors in the last week, and the last of them; `None` without any.
-    pub errors: Option<(usize, String)>,
+    pub errors: Option<RecentErrors>,
     pub live: SeenHooks,
 }
 
@@ -197,7 +197,19 @@ pub(super) struct StateFolder {
     pub broken_entries: Vec<String>,
     pub corrupt: Vec<String>,
     pub lock: Option<String>,
-    pub sessions: (usize, usize),
+    pub sessions: SessionCounts,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct RecentErrors {
+    pub count: usize,
+    pub last: String,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct SessionCounts {
+    pub all: usize,
+    pub armed: usize,
 }
 
 #[derive(Clone, Debug)]

@@ -12,7 +12,9 @@ use omo_state::git_worktree::GitWorktree;
 use omo_state::search_path::SearchPath;
 use omo_state::{hook_error_log, state};
 
-use super::super::facts::{GitFacts, RepositoryChecks, StateFolder, StateFolderFacts};
+use super::super::facts::{
+    GitFacts, RecentErrors, RepositoryChecks, SessionCounts, StateFolder, StateFolderFacts,
+};
 use crate::platform;
 
 /// Maximum age of hook errors, in milliseconds.
@@ -50,10 +52,10 @@ pub(super) fn gather_state(root: Option<&Path>) -> (StateFolderFacts, Vec<String
                 .iter()
                 .filter(|(_, session)| session.is_armed());
             armed.extend(on.map(|(id, _)| id.as_str().to_owned()));
-            found.sessions = (
-                entries.sessions.len() + entries.unreadable.len(),
-                armed.len(),
-            );
+            found.sessions = SessionCounts {
+                all: entries.sessions.len() + entries.unreadable.len(),
+                armed: armed.len(),
+            };
             let unreadable = entries.unreadable.iter();
             found.broken_entries = unreadable
                 .map(|(id, error)| sanitize(&format!("{id}: {error}"), 300))
@@ -102,7 +104,7 @@ pub(super) fn other_loop_traces(root: Option<&Path>) -> Vec<String> {
         .collect()
 }
 
-pub(super) fn hook_errors(root: Option<&Path>, now: Timestamp) -> Option<(usize, String)> {
+pub(super) fn hook_errors(root: Option<&Path>, now: Timestamp) -> Option<RecentErrors> {
     let folder = GuardedFolder::open_state(root?).ok()??;
     let (_, bytes) = folder
         .read_from(hook_error_log::FILE, 0, hook_error_log::ROTATE_AT * 2)
@@ -116,9 +118,10 @@ pub(super) fn hook_errors(root: Option<&Path>, now: Timestamp) -> Option<(usize,
                 .is_some_and(|millis| millis < RECENT_MILLIS)
         })
         .collect();
-    recent
-        .last()
-        .map(|last| (recent.len(), sanitize(last, 300)))
+    recent.last().map(|last| RecentErrors {
+        count: recent.len(),
+        last: sanitize(last, 300),
+    })
 }
 
 pub(super) fn gather_repository_checks(

@@ -1,6 +1,9 @@
 //! Findings about the project: folder, state, git, and other tools that continue its sessions.
 
-use super::super::facts::{Facts, ProjectDirKind, RepositoryChecks, StateFolder, StateFolderFacts};
+use super::super::facts::{
+    Facts, ProjectDirKind, RecentErrors, RepositoryChecks, SessionCounts, StateFolder,
+    StateFolderFacts,
+};
 use super::super::finding::{Finding, Level};
 use omo_core::text::pluralize;
 
@@ -124,9 +127,9 @@ pub(super) fn place(facts: &Facts) -> Vec<Finding> {
     })
 }
 
-fn project_dir_problem(given: &str, level: Level, what: &str, why: &str) -> Finding {
+fn project_dir_problem(given: &str, level: Level, defect: &str, why: &str) -> Finding {
     let given = omo_core::text::sanitize(given, 200);
-    let found = format!("CLAUDE_PROJECT_DIR is {given}, {what}");
+    let found = format!("CLAUDE_PROJECT_DIR is {given}, {defect}");
     Finding::new("project", level, found, why, "unset CLAUDE_PROJECT_DIR")
 }
 
@@ -152,12 +155,12 @@ pub(super) fn state(facts: &Facts) -> Vec<Finding> {
         StateFolderFacts::Open(folder) => folder,
     };
     let problems = state_problems(NAME, folder);
-    let (all, on) = folder.sessions;
+    let SessionCounts { all, armed } = folder.sessions;
     or_good(problems, || {
         Finding::good(
             NAME,
             format!(
-                "{}, {on} on ({})",
+                "{}, {armed} on ({})",
                 pluralize(all, "session"),
                 folder.path.display()
             ),
@@ -280,10 +283,10 @@ pub(super) fn log(facts: &Facts) -> Vec<Finding> {
     const NAME: &str = "log";
     vec![match &facts.errors {
         None => Finding::good(NAME, "no hook has met an error in the last week"),
-        Some((number, last)) => {
+        Some(RecentErrors { count, last }) => {
             let found = format!(
                 "{} in the last week, the last one: {last}",
-                pluralize(*number, "error")
+                pluralize(*count, "error")
             );
             let why = "a hook that meets an error lets the session be and says nothing there";
             let fix = "fix what it names; the lines are in .sisyphus/cc-omo/hooks.log";

@@ -221,7 +221,7 @@ pub(super) fn other_loops(facts: &Facts) -> Vec<Finding> {
     let mut problems = Vec::new();
     for trace in &facts.traces {
         let is_on = trace.ends_with("ralph-loop.local.md");
-        let (level, what) = if is_on {
+        let (level, finding) = if is_on {
             (Level::Bad, "a Ralph loop is on")
         } else {
             (Level::Warning, "oh-my-claudecode was used here")
@@ -234,7 +234,7 @@ pub(super) fn other_loops(facts: &Facts) -> Vec<Finding> {
         problems.push(Finding::new(
             NAME,
             level,
-            format!("{what}: {trace}"),
+            format!("{finding}: {trace}"),
             WHY,
             fix,
         ));

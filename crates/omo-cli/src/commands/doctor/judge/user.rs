@@ -49,14 +49,14 @@ pub(super) fn trust(facts: &Facts) -> Vec<Finding> {
             problems,
         } => (path, open_to_others, problems),
     };
-    let broken = problems.iter().map(|(what, file)| {
+    let broken = problems.iter().map(|(problem, file)| {
         let why =
             "without a key nothing is sealed, without approvals no check of a repository runs";
         let fix = format!(
             "mv {0} {0}.old, and a new one is made when it is needed",
             quote_path(file)
         );
-        Finding::new(NAME, Level::Bad, what.clone(), why, fix)
+        Finding::new(NAME, Level::Bad, problem.clone(), why, fix)
     });
     let open = open_to_others.iter().map(|file| {
         let found = format!("others may read or write {}", file.display());
