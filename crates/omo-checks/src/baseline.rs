@@ -43,7 +43,7 @@ const MAX_BYTES: u64 = 16 * 1024 * 1024;
 /// Maximum wait of a claim for a running baseline; the rest of its time is for its own checks.
 const PATIENCE: Duration = Duration::from_secs(TOTAL_TIMEOUT_SECONDS as u64 / 2);
 const ASK_EVERY: Duration = Duration::from_millis(20);
-const LOOK_EVERY: Duration = Duration::from_millis(500);
+const POLL_INTERVAL: Duration = Duration::from_millis(500);
 
 /// Result of a check on the files that the run began with.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -217,7 +217,7 @@ impl CountedRun<'_> {
     fn should_continue(&mut self) -> bool {
         if self
             .looked
-            .is_some_and(|looked| looked.elapsed() < LOOK_EVERY)
+            .is_some_and(|looked| looked.elapsed() < POLL_INTERVAL)
         {
             return true;
         }
@@ -260,13 +260,13 @@ fn count_in_copy(run: &mut CountedRun, home: &Path, folder: &GuardedFolder) -> O
         name_each_test(&mut variables);
         let own_timeout = Duration::from_secs(check.effective_timeout().into());
         let timeout = own_timeout.min(deadline.saturating_duration_since(Instant::now()));
-        let how = CopyRun {
+        let copy_run = CopyRun {
             variables,
             timeout,
             log: None,
             task: None,
         };
-        let outcome = match run_in_copy(check, root, &project, how, || run.should_continue()) {
+        let outcome = match run_in_copy(check, root, &project, copy_run, || run.should_continue()) {
             Ok(outcome) => outcome,
             Err(error) => {
                 let started = StartedCheck {

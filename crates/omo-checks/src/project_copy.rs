@@ -58,12 +58,12 @@ pub fn run_in_copy(
     check: &Check,
     root: &Path,
     copy: &Path,
-    how: CopyRun,
+    copy_run: CopyRun,
     should_continue: impl FnMut() -> bool,
 ) -> Result<CommandOutcome, NamesProject> {
-    let project_copy = ProjectCopy::new(root, copy, &how.variables);
+    let project_copy = ProjectCopy::new(root, copy, &copy_run.variables);
     let (run, variables) = project_copy
-        .rewrite_check(check, how.variables)
+        .rewrite_check(check, copy_run.variables)
         .ok_or(NamesProject)?;
     let folder = check
         .cwd
@@ -73,11 +73,11 @@ pub fn run_in_copy(
         CommandJob {
             run,
             folder,
-            timeout: how.timeout,
+            timeout: copy_run.timeout,
             interrupt_grace: Duration::ZERO,
             variables,
-            log: how.log,
-            check: how.task,
+            log: copy_run.log,
+            check: copy_run.task,
         },
         should_continue,
     );
@@ -211,14 +211,14 @@ impl ProjectCopy {
         let copy = self
             .copy
             .to_str()
-            .filter(|copy| !copy.contains(|sign: char| is_blank_or_shells(sign)))?;
+            .filter(|copy| !copy.contains(|sign: char| ends_shell_word(sign)))?;
         std::env::join_paths([copy]).ok()?;
         Some(marked.replace(MARK, copy))
     }
 
     fn is_named(&self, text: &str) -> bool {
-        let text = plain(text);
-        self.names.iter().map(|name| plain(name)).any(|name| {
+        let text = unquoted(text);
+        self.names.iter().map(|name| unquoted(name)).any(|name| {
             text.match_indices(&name).any(|(at, _)| {
                 let (before, here) = (
                     text.get(..at).unwrap_or_default(),
@@ -249,20 +249,20 @@ fn is_name_sign(sign: char) -> bool {
 }
 
 /// The text without shell quotes, with `/./` and `//` as `/`.
-fn plain(text: &str) -> String {
-    let mut plain: String = text
+fn unquoted(text: &str) -> String {
+    let mut unquoted: String = text
         .chars()
         .filter(|sign| !matches!(sign, '\\' | '\'' | '"'))
         .collect();
     for said in ["/./", "//"] {
-        while plain.contains(said) {
-            plain = plain.replace(said, "/");
+        while unquoted.contains(said) {
+            unquoted = unquoted.replace(said, "/");
         }
     }
-    plain
+    unquoted
 }
 
-fn is_blank_or_shells(sign: char) -> bool {
+fn ends_shell_word(sign: char) -> bool {
     sign.is_whitespace() || "'\"$`&|;()<>*?".contains(sign)
 }
 

@@ -20,11 +20,15 @@ pub struct StartingChecks {
     pub base: Option<String>,
 }
 
-/// Adds the checks of an approved `omo.toml` behind the user's `own`.
-pub fn gather_checks(own: Vec<Check>, root: &Path, state_home: Option<&Path>) -> StartingChecks {
+/// Adds the checks of an approved `omo.toml` behind the user's `own_checks`.
+pub fn gather_checks(
+    own_checks: Vec<Check>,
+    root: &Path,
+    state_home: Option<&Path>,
+) -> StartingChecks {
     let base = GitWorktree::find(root).and_then(|tree| tree.head());
     let mut start = StartingChecks {
-        checks: own,
+        checks: own_checks,
         base,
         ..StartingChecks::default()
     };

@@ -26,8 +26,8 @@ pub struct ProjectClients {
 }
 
 impl ProjectClients {
-    /// Clients in the state of a project; `own` is the asking session. Unreadable state counts as empty.
-    pub fn read(root: &Path, own: Option<&SessionId>) -> Self {
+    /// Clients in the state of a project; `own_session` is the asking session. Unreadable state counts as empty.
+    pub fn read(root: &Path, own_session: Option<&SessionId>) -> Self {
         let folder = GuardedFolder::open_state(root).ok().flatten();
         let known = folder
             .and_then(|folder| state::peek_all(&folder).ok())
@@ -43,7 +43,7 @@ impl ProjectClients {
             sessions.push(id.to_string());
         }
         sessions.extend(known.unreadable.into_iter().map(|(id, _)| id.to_string()));
-        sessions.extend(own.map(SessionId::to_string));
+        sessions.extend(own_session.map(SessionId::to_string));
         Self {
             root: root.to_owned(),
             sessions,

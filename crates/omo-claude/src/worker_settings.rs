@@ -133,33 +133,33 @@ impl WorkerSettings<'_> {
 pub struct InvalidPermissionRule(pub String);
 
 /// Permission rules of a worker: omo's commands, and the user's rules `own`.
-pub fn allowed_rules(own: &[String]) -> Result<Vec<String>, InvalidPermissionRule> {
-    let own = checked_rules(own)?;
+pub fn allowed_rules(allowed: &[String]) -> Result<Vec<String>, InvalidPermissionRule> {
+    let allowed = checked_rules(allowed)?;
     Ok(NEEDED
         .iter()
         .map(|command| bash_rule(command))
-        .chain(own)
+        .chain(allowed)
         .collect())
 }
 
 /// Permission rules of a worker without a ledger: `git` to commit, and the user's rules `own`.
-pub fn rules_without_ledger(own: &[String]) -> Result<Vec<String>, InvalidPermissionRule> {
-    let own = checked_rules(own)?;
+pub fn rules_without_ledger(allowed: &[String]) -> Result<Vec<String>, InvalidPermissionRule> {
+    let allowed = checked_rules(allowed)?;
     Ok(NEEDED_TO_COMMIT
         .iter()
         .map(|command| bash_rule(command))
-        .chain(own)
+        .chain(allowed)
         .collect())
 }
 
-fn checked_rules(own: &[String]) -> Result<Vec<String>, InvalidPermissionRule> {
-    if let Some(wrong) = own
+fn checked_rules(rules: &[String]) -> Result<Vec<String>, InvalidPermissionRule> {
+    if let Some(wrong) = rules
         .iter()
         .find(|rule| !rule.starts_with(|first: char| first.is_ascii_alphabetic()))
     {
         return Err(InvalidPermissionRule(wrong.clone()));
     }
-    Ok(own.to_vec())
+    Ok(rules.to_vec())
 }
 
 fn bash_rule(command: &str) -> String {

@@ -95,7 +95,7 @@ pub(crate) fn name_approval(
     root: &Path,
     env: &ProcessEnv,
     given: GivenApproval,
-    what: &str,
+    approved: &str,
 ) -> Result<(), CommandError> {
     let Some(folder) = GuardedFolder::open_state(root)?.filter(|_| !given.by.is_person()) else {
         return Ok(());
@@ -106,7 +106,7 @@ pub(crate) fn name_approval(
         .map(|(id, _)| id)
         .collect();
     state::update_all(&folder, &ids, Project::state_update(env), |_, session| {
-        session.note_weakening(given.by, what, given.at);
+        session.note_weakening(given.by, approved, given.at);
         ((), EntryChange::Write)
     })?;
     Ok(())

@@ -115,12 +115,12 @@ impl<'a> CommandContext<'a> {
                 now,
             );
             if followed.is_some() {
-                let what = match state.worktree {
+                let move_words = match state.worktree {
                     Some(WorktreeIdentity::Linked(_)) => "this work tree was moved",
                     _ => "the project was renamed",
                 };
                 crate::output::print_warning(&format!(
-                    "{what} from {}; its run {} goes on here",
+                    "{move_words} from {}; its run {} goes on here",
                     sanitize(&state.root, 300),
                     sanitize(run.id(), 60)
                 ));
@@ -382,8 +382,8 @@ impl<'a> CommandContext<'a> {
         run: &str,
         state: &RunState,
     ) -> Result<ProvedWorktree, CommandError> {
-        let own = self.env.worker.as_ref().filter(|own| own.run == run);
-        let tree = own.and_then(|own| worker_tree(state, run, &own.worker));
+        let worker = self.env.worker.as_ref().filter(|worker| worker.run == run);
+        let tree = worker.and_then(|worker| worker_tree(state, run, &worker.worker));
         if let Some(tree) = tree {
             return Ok(tree?);
         }
@@ -525,7 +525,7 @@ pub(crate) fn session_entry(run: &Run, state: &RunState) -> PlanRun {
     let counts = state.task_counts();
     let ended = match &state.phase {
         RunPhase::Executing => None,
-        RunPhase::Ended { result } => Some(result.shown().to_owned()),
+        RunPhase::Ended { result } => Some(result.display_word().to_owned()),
         RunPhase::Cancelled { .. } => Some(CANCELLED.to_owned()),
     };
     PlanRun {
@@ -608,13 +608,13 @@ fn open_elsewhere(runs: &[(String, RunState)]) -> CommandError {
     let lines: Vec<String> = runs
         .iter()
         .map(|(id, state)| {
-            let gone = if moved_run::is_gone(state) {
+            let moved_words = if moved_run::is_gone(state) {
                 format!(", which is gone: {}", way_out_of_gone(id))
             } else {
                 String::new()
             };
             format!(
-                "  --run {id}   {} in {}{gone}",
+                "  --run {id}   {} in {}{moved_words}",
                 parts::run_subject(state),
                 sanitize(&state.root, 300)
             )

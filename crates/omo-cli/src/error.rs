@@ -367,12 +367,12 @@ impl From<DubiousOwnership> for CommandError {
 }
 
 impl From<WorktreeGone> for CommandError {
-    fn from(gone: WorktreeGone) -> Self {
-        let hint = match &gone {
+    fn from(error: WorktreeGone) -> Self {
+        let hint = match &error {
             WorktreeGone::OtherBranch { expected, .. } => format!("`git switch {expected}`, then run it again"),
             _ => "end here: nothing that is done now counts, and omo writes down what became of the step".to_owned(),
         };
-        Self::precondition(gone.to_string(), hint)
+        Self::precondition(error.to_string(), hint)
     }
 }
 

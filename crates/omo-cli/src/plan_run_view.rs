@@ -30,7 +30,7 @@ pub(crate) fn plan_run_view(
     let found = FoundFacts {
         differences,
         checkout: read_checkout(state),
-        gone: gone_workers(run, state),
+        ended_workers: ended_workers(run, state),
         // A failed look-up hides nothing of the run.
         torn_writes: run.count_torn_writes().unwrap_or_default(),
         edit: edit_words(state),
@@ -68,14 +68,14 @@ pub(crate) fn plan_run_text(
 }
 
 /// Processes still at work on ended tasks, by task.
-pub(crate) fn gone_workers(run: &Run, state: &RunState) -> BTreeMap<String, &'static str> {
-    let gone = state.running_attempts().filter_map(|(id, running)| {
+pub(crate) fn ended_workers(run: &Run, state: &RunState) -> BTreeMap<String, &'static str> {
+    let ended = state.running_attempts().filter_map(|(id, running)| {
         let group = state.plan.group_of(id).map(|(_, group)| group);
         let by_client = state
             .parallel
             .as_ref()
             .zip(group)
-            .is_some_and(|(known, of)| known.groups.contains_key(&of.id));
+            .is_some_and(|(parallel, group)| parallel.groups.contains_key(&group.id));
         let words = if by_client {
             let is_gone = run
                 .is_supervised()
@@ -87,7 +87,7 @@ pub(crate) fn gone_workers(run: &Run, state: &RunState) -> BTreeMap<String, &'st
         };
         Some((id.to_owned(), words?))
     });
-    gone.collect()
+    ended.collect()
 }
 
 fn edit_words(state: &RunState) -> Option<String> {

@@ -134,7 +134,7 @@ pub(crate) const WORK_ON_THE_RUN: &str =
 pub(crate) fn print_value(
     file: &impl Serialize,
     path: Option<&str>,
-    of: &str,
+    owner: &str,
 ) -> Result<(), CommandError> {
     let Some(path) = path else {
         return print(&serde_json::to_string_pretty(file).unwrap_or_default());
@@ -143,7 +143,7 @@ pub(crate) fn print_value(
     let value = rules::value_at_path(&file, path).ok_or_else(|| {
         let shown = sanitize(path, 60);
         CommandError::not_found(
-            format!("{of} has no `{shown}`"),
+            format!("{owner} has no `{shown}`"),
             "without `--field` all of it is printed",
         )
     })?;
@@ -178,8 +178,8 @@ pub(crate) fn print(text: &str) -> Result<(), CommandError> {
     Ok(writeln!(anstream::stdout().lock(), "{text}")?)
 }
 
-pub(crate) fn to_json(of: &impl Serialize) -> Value {
-    serde_json::to_value(of).unwrap_or_default()
+pub(crate) fn to_json(value: &impl Serialize) -> Value {
+    serde_json::to_value(value).unwrap_or_default()
 }
 
 #[derive(Clone, Debug, Default, Args)]

@@ -226,7 +226,7 @@ fn answer_hook_question(
 /// Answers the question of the session's run with the typed text. Prints nothing where no option fits: the model then
 /// gets the text. A stop that is passed by going on is not answered: only the command to type is printed.
 fn answer_question(env: &ProcessEnv, order: &TypedOrder) -> Result<(), CommandError> {
-    let Some(own) = own_run(env, order) else {
+    let Some(own_run) = own_run(env, order) else {
         return Ok(());
     };
     let context = CommandContext {
@@ -234,7 +234,7 @@ fn answer_question(env: &ProcessEnv, order: &TypedOrder) -> Result<(), CommandEr
         ..CommandContext::find(env)?
     };
     // A missing run asks nothing.
-    let Ok((run, state)) = context.find_run(Some(&own), EndedRuns::Excluded) else {
+    let Ok((run, state)) = context.find_run(Some(&own_run), EndedRuns::Excluded) else {
         return Ok(());
     };
     let Some(open) = state.open_question() else {
@@ -527,16 +527,16 @@ fn read_line<T: Parser>(command: RunCommand, arguments: &str) -> Result<T, Comma
         return Err(CommandError::usage("a quote is not closed", hint));
     };
     T::try_parse_from(words).map_err(|error| {
-        let what = error.to_string();
-        let what = match error.kind() {
+        let message = error.to_string();
+        let message = match error.kind() {
             clap::error::ErrorKind::MissingRequiredArgument => "it lacks an argument",
-            _ => what
+            _ => message
                 .lines()
                 .next()
                 .unwrap_or_default()
                 .trim_start_matches("error: "),
         };
-        CommandError::usage(sanitize(what, 200), hint)
+        CommandError::usage(sanitize(message, 200), hint)
     })
 }
 

@@ -231,20 +231,20 @@ fn ended(facts: &UltraworkFacts<'_>) -> Timestamp {
 
 fn next_steps(facts: &UltraworkFacts<'_>) -> Vec<String> {
     let (id, session) = (facts.id, facts.session);
-    let again = "type `ulw` to go on with the task";
+    let go_on = "type `ulw` to go on with the task";
     let step = match session.verdict.as_ref().map(|verdict| verdict.kind) {
         None if session.is_armed() => {
             format!("`omo watch --session {id}` shows the run; `omo stop --session {id}` ends it")
         }
         Some(VerdictKind::Verified) => "`ulw <task>` in a session begins another run".to_owned(),
         Some(VerdictKind::Blocked) => {
-            format!("Remove what is in the way; then, in `claude --resume {id}`, {again}")
+            format!("Remove what is in the way; then, in `claude --resume {id}`, {go_on}")
         }
         Some(VerdictKind::Released | VerdictKind::Expired) => {
-            format!("In `claude --resume {id}`, {again}")
+            format!("In `claude --resume {id}`, {go_on}")
         }
         None | Some(VerdictKind::Stopped) => {
-            format!("In `claude --resume {id}`, {again}, or `ulw <task>` for another")
+            format!("In `claude --resume {id}`, {go_on}, or `ulw <task>` for another")
         }
     };
     vec![step]

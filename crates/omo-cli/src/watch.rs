@@ -21,7 +21,7 @@ use crate::run_reader::RunReader;
 use crate::watch::live_screen::can_draw;
 use crate::watch::run_loop::{Pace, RunDisplay, show_until_end};
 
-pub(crate) const LOOK_EVERY: Duration = Duration::from_millis(500);
+pub(crate) const POLL_INTERVAL: Duration = Duration::from_millis(500);
 
 pub(crate) struct WatchRequest<'a> {
     pub env: &'a ProcessEnv,
@@ -32,7 +32,7 @@ pub(crate) struct WatchRequest<'a> {
 impl WatchRequest<'_> {
     fn pace(&self) -> Pace {
         Pace {
-            interval: LOOK_EVERY,
+            interval: POLL_INTERVAL,
             deadline: self.deadline,
             is_live: true,
         }

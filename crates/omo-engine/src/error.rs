@@ -38,7 +38,7 @@ pub enum RunStoreError {
     )]
     NoKey(PathBuf),
     /// A ledger line that omo did not write there.
-    #[error("{path} line {}: {}", .source.line, .source.what)]
+    #[error("{path} line {}: {}", .source.line, .source.defect)]
     Line { path: PathBuf, source: BadLine },
     /// Lines of omo whose events cannot have happened.
     #[error("{path}: {source}")]

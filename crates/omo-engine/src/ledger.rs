@@ -37,11 +37,11 @@ impl Default for LedgerPosition {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("line {line}: {what}")]
+#[error("line {line}: {defect}")]
 pub struct BadLine {
     /// Line number, from `1`.
     pub line: u64,
-    pub what: &'static str,
+    pub defect: &'static str,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -66,9 +66,9 @@ pub fn read(
     let (mut unfinished, mut begin, mut json) = (Vec::new(), 0, Vec::new());
     for newline in memchr::memchr_iter(b'\n', text) {
         let line = text.get(begin..newline).unwrap_or_default();
-        let bad = |what| BadLine {
+        let bad = |defect| BadLine {
             line: position.seq + 1,
-            what,
+            defect,
         };
         let sealed =
             Sealed::open(line, key).ok_or_else(|| bad("was not written by omo, or was changed"))?;

@@ -54,8 +54,8 @@ pub fn next_action<'a>(state: &'a RunState, parallel: &'a ParallelState) -> Para
     if let Some(asked) = view.question_of_all() {
         return asked;
     }
-    if let Some(again) = view.commit_again() {
-        return again;
+    if let Some(commit_action) = view.commit_again() {
+        return commit_action;
     }
     let held = wave_rules::held_back(state, parallel);
     let mut open: Vec<&TaskGroup> = view

@@ -246,11 +246,12 @@ impl ParallelState {
 
     /// The commit that a session begins from: its branch of an earlier try, or the run's result.
     pub fn base_commit_of(&self, id: &str) -> &str {
-        let own = self
+        let own_limit = self
             .groups
             .get(id)
             .filter(|group| !matches!(group.status, GroupStatus::Merged));
-        own.and_then(|known| known.tip.as_deref())
+        own_limit
+            .and_then(|known| known.tip.as_deref())
             .unwrap_or(&self.tip)
     }
 

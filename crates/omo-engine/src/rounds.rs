@@ -48,14 +48,14 @@ fn reason_to_reopen(state: &RunState, task: &Task, red: &[(usize, String)]) -> O
         }
         TaskStatus::Failed | TaskStatus::Unverified => Some(failure_reason(task_state)),
         TaskStatus::Passed | TaskStatus::Claimed => {
-            let own = red.iter().find(|(place, _)| {
+            let own_red = red.iter().find(|(place, _)| {
                 state
                     .plan
                     .final_checks
                     .get(*place)
                     .is_some_and(|check| task.checks.contains(check))
             });
-            own.map(|(_, why)| why.clone())
+            own_red.map(|(_, why)| why.clone())
         }
         TaskStatus::Pending | TaskStatus::Running | TaskStatus::Held | TaskStatus::Skipped => None,
     }

@@ -115,7 +115,7 @@ fn rank(without: WithoutChange) -> u8 {
 
 pub fn describe(answers: &[CheckCounterfactual]) -> Option<String> {
     (!answers.is_empty())
-        .then(|| Counterfactual::Known(answers.to_vec()).verdict_words())
+        .then(|| Counterfactual::Known(answers.to_vec()).comparison_with_test_count())
         .flatten()
 }
 

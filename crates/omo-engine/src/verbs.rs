@@ -89,7 +89,7 @@ pub fn join_run(
         events.push(EventKind::HolderChanged);
     }
     // The clients of parallel workers have a supervisor, which looks after them.
-    let gone = state
+    let ended_workers = state
         .running_attempts()
         .filter(|_| state.parallel.is_none())
         // A worker of unknown life is as alive as the holder that started it.
@@ -99,7 +99,8 @@ pub fn join_run(
                 None => holder_lives == Some(false) && running.by.is_same_holder(holder),
             },
         );
-    events.extend(gone.map(|(id, _)| lost_worker_event(state, id, "its session has ended")));
+    events
+        .extend(ended_workers.map(|(id, _)| lost_worker_event(state, id, "its session has ended")));
     Ok(events)
 }
 

@@ -69,7 +69,7 @@ pub struct FoundFacts {
     /// Maximum continuations that the client allows.
     pub client_block_cap: Option<u32>,
     /// Ended processes of running tasks in words, such as `its client has ended`, by task id.
-    pub gone: BTreeMap<String, &'static str>,
+    pub ended_workers: BTreeMap<String, &'static str>,
     pub is_abandoned: bool,
     pub torn_writes: usize,
     /// Edit of the plan's file since it was read, in words.
@@ -394,7 +394,7 @@ fn task_view(facts: &RunFacts<'_>, task: &Task, standing: &TaskStanding) -> Task
         running: task_state.running.as_ref().map(|running| RunningTask {
             since: running.since,
             worker: worker_of(state, &task.id, running),
-            gone: facts.found.gone.get(&task.id).copied(),
+            ended: facts.found.ended_workers.get(&task.id).copied(),
         }),
         max_attempts: task.max_attempts,
         is_next: *standing == TaskStanding::Is(TaskStatus::Held)

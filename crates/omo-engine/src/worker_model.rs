@@ -56,14 +56,14 @@ pub(crate) fn model_words(
             clients.model.as_deref().unwrap_or("your usual model")
         )),
         ExecutionMode::Batches | ExecutionMode::Waves => {
-            let own = "this session's model";
+            let session_model = "this session's model";
             let task = plan.tasks.iter().find(|task| !task.is_verification());
             let tasks = task
                 .and_then(|task| choose_model(plan, task, 1))
-                .unwrap_or(own);
+                .unwrap_or(session_model);
             let verifier = plan
                 .verification_task()
-                .map(|task| choose_model(plan, task, 1).unwrap_or(own));
+                .map(|task| choose_model(plan, task, 1).unwrap_or(session_model));
             Some(match verifier.filter(|verifier| *verifier != tasks) {
                 Some(verifier) => {
                     format!("Tasks go to {tasks}, the verifier is {verifier} ({HOW}).")

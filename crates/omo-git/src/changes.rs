@@ -173,11 +173,12 @@ pub(crate) fn snapshot_objects(
     listed.map(|_| (snapshot.tree.clone(), scratch.objects_folder()))
 }
 
-/// `true` for a path that omo writes; `own` are further ones of a run.
-pub fn is_omo_path(path: &str, own: &[&str]) -> bool {
-    own.iter()
+/// `true` for a path that omo writes; `own_paths` are further ones of a run.
+pub fn is_omo_path(path: &str, own_paths: &[&str]) -> bool {
+    own_paths
+        .iter()
         .chain([&OWN])
-        .any(|own| is_at_or_below(path, own))
+        .any(|own_path| is_at_or_below(path, own_path))
 }
 
 /// Digest of a regular file in the project; `None` for any other path, such as one behind a link.
@@ -216,9 +217,9 @@ fn scratch<'a>(
     )
 }
 
-fn is_at_or_below(path: &str, own: &str) -> bool {
-    let own = own.trim_end_matches('/');
-    path.strip_prefix(own)
+fn is_at_or_below(path: &str, folder: &str) -> bool {
+    let folder = folder.trim_end_matches('/');
+    path.strip_prefix(folder)
         .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 

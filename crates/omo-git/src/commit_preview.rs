@@ -192,11 +192,11 @@ impl Snapshots<'_> {
 /// Files, from the project's top, in which two commits differ.
 pub fn differing_files(
     worktree: &ProvedWorktree,
-    one: &str,
-    other: &str,
+    old: &str,
+    new: &str,
 ) -> Result<BTreeSet<String>, CommitPreviewError> {
     let (repository, project) = open_project(worktree)?;
-    let changed = changed_entries(&repository, one, other)?.into_iter();
+    let changed = changed_entries(&repository, old, new)?.into_iter();
     Ok(changed
         .map(|changed| relative_path(&project, &String::from_utf8_lossy(&changed.path.0)))
         .collect())

@@ -301,7 +301,8 @@ pub(crate) fn git_program(folder: &Path) -> Option<PathBuf> {
 
 /// git waits for a FIFO in place of one of its files, and a link to `/dev/zero` takes all memory.
 fn has_readable_files(tree: &GitWorktree) -> bool {
-    let own = ["HEAD", "commondir", "config.worktree", "index"].map(|name| tree.git.join(name));
+    let own_files =
+        ["HEAD", "commondir", "config.worktree", "index"].map(|name| tree.git.join(name));
     let shared = [
         "config",
         "packed-refs",
@@ -310,7 +311,10 @@ fn has_readable_files(tree: &GitWorktree) -> bool {
         "objects/info/alternates",
     ]
     .map(|name| tree.common.join(name));
-    own.iter().chain(&shared).all(|file| is_readable_file(file))
+    own_files
+        .iter()
+        .chain(&shared)
+        .all(|file| is_readable_file(file))
         && LISTS_OF_PATTERNS.iter().all(|name| {
             let list = tree.top.join(name).symlink_metadata();
             // git takes no folder of that name for a list, and does not follow a link.

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use omo_process::process_identity::{is_alive, start_mark};
 
-pub(crate) const LOOK_EVERY: Duration = Duration::from_millis(20);
+pub(crate) const POLL_INTERVAL: Duration = Duration::from_millis(20);
 const OWNER: &str = "omo lands ";
 
 /// Held lock on the index, released on drop.
@@ -28,7 +28,7 @@ impl IndexLock {
                 Err(error) if error.kind() != ErrorKind::AlreadyExists => return Err(error),
                 Err(_) if is_abandoned(git_folder) => remove_file(&path)?,
                 Err(_) if Instant::now() >= last => return Ok(None),
-                Err(_) => thread::sleep(LOOK_EVERY),
+                Err(_) => thread::sleep(POLL_INTERVAL),
             }
         }
     }

@@ -160,12 +160,12 @@ impl NamedFileSearch<'_> {
             runs_any |= is_run;
             texts.extend(paths.iter().filter_map(|path| {
                 let name = self.name_of(path);
-                let how = Use {
+                let use_kind = Use {
                     is_run,
                     is_judged: is_judged(&text.text, word, &name),
                     is_imported: false,
                 };
-                self.add_file(path, how, &text.origin)
+                self.add_file(path, use_kind, &text.origin)
             }));
             let folders = bases.iter().filter(|base| base.is_dir());
             for file in folders.flat_map(|folder| task_files(word).map(|file| folder.join(file))) {
@@ -173,12 +173,12 @@ impl NamedFileSearch<'_> {
                     texts.extend(self.add_scripts(&file, &words));
                     continue;
                 }
-                let how = Use {
+                let use_kind = Use {
                     is_run: true,
                     is_judged: false,
                     is_imported: false,
                 };
-                texts.extend(self.add_file(&file, how, &text.origin));
+                texts.extend(self.add_file(&file, use_kind, &text.origin));
                 if !file.exists() {
                     self.found
                         .entry(self.name_of(&file))
@@ -196,7 +196,7 @@ impl NamedFileSearch<'_> {
                 continue;
             }
             for below in self.folders_below(vec![folder.clone()]) {
-                let how = Use {
+                let use_kind = Use {
                     is_run: false,
                     is_judged: false,
                     is_imported: false,
@@ -205,7 +205,7 @@ impl NamedFileSearch<'_> {
                 texts.extend(
                     files
                         .iter()
-                        .filter_map(|path| self.add_file(path, how, &text.origin)),
+                        .filter_map(|path| self.add_file(path, use_kind, &text.origin)),
                 );
             }
         }
@@ -218,7 +218,7 @@ impl NamedFileSearch<'_> {
                 .iter()
                 .flat_map(|module| self.below(&beside, module))
                 .collect();
-            let how = Use {
+            let use_kind = Use {
                 is_run: false,
                 is_judged: true,
                 is_imported: true,
@@ -226,7 +226,7 @@ impl NamedFileSearch<'_> {
             texts.extend(
                 paths
                     .iter()
-                    .filter_map(|path| self.add_file(path, how, &text.origin)),
+                    .filter_map(|path| self.add_file(path, use_kind, &text.origin)),
             );
         }
         texts
@@ -306,12 +306,12 @@ impl NamedFileSearch<'_> {
             .collect()
     }
 
-    fn add_file(&mut self, path: &Path, how: Use, by: &Path) -> Option<NamingText> {
+    fn add_file(&mut self, path: &Path, use_kind: Use, by: &Path) -> Option<NamingText> {
         let Use {
             is_run,
             is_judged,
             is_imported,
-        } = how;
+        } = use_kind;
         let name = self.name_of(path);
         let is_new = self.found.len() < MAX_FILES && !self.found.contains_key(&name);
         let file = NamedFile {
@@ -378,7 +378,7 @@ fn is_pattern(word: &str) -> bool {
 fn reads_folders(text: &str) -> bool {
     ["find ", "walk(", "rglob("]
         .iter()
-        .any(|how| text.contains(how))
+        .any(|call| text.contains(call))
 }
 
 /// Path with `.` and `..` resolved.

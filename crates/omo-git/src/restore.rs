@@ -161,7 +161,7 @@ impl Snapshots<'_> {
         &self,
         before: &SnapshotId,
         after: &SnapshotId,
-        own: Option<OwnProjectPaths<'_>>,
+        own_paths: Option<OwnProjectPaths<'_>>,
         name: &WorkerName,
     ) -> Result<Option<KeptWork>, RestoreError> {
         let snapshotter = Snapshotter::open(self)?;
@@ -169,8 +169,8 @@ impl Snapshots<'_> {
             snapshotter.store.load_manifest(&before.id)?,
             snapshotter.store.load_manifest(&after.id)?,
         );
-        let scope = own.map_or(RestoreScope::Until(after), |own| {
-            RestoreScope::OwnUntil(after, own)
+        let scope = own_paths.map_or(RestoreScope::Until(after), |own_paths| {
+            RestoreScope::OwnUntil(after, own_paths)
         });
         let steps =
             snapshotter.with_selection(scope, |scope| Ok(restore_steps(&before, &later, scope)))?;

@@ -425,9 +425,9 @@ impl<'a> ScratchTree<'a> {
         // A repository without a commit cannot be an entry.
         let paths = paths.filter(|path| !path.ends_with(b"/") || self.has_commit(path));
         let paths = paths.map(|path| path.strip_suffix(b"/").unwrap_or(path));
-        let (kept, gone): (Vec<&[u8]>, Vec<&[u8]>) =
+        let (entries, removed): (Vec<&[u8]>, Vec<&[u8]>) =
             paths.partition(|path| self.can_be_entry(path));
-        for (option, paths) in [("--force-remove", gone), ("--replace", kept)] {
+        for (option, paths) in [("--force-remove", removed), ("--replace", entries)] {
             if !paths.is_empty() {
                 self.git(
                     &["update-index", "-z", "--add", "--remove", option, "--stdin"],

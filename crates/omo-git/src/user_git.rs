@@ -251,9 +251,9 @@ pub(crate) fn listed_settings(
         });
     }
     // The last `core.hookspath` is omo's own option that turns hooks off.
-    let own = listed.iter().rposition(|setting| {
+    let position = listed.iter().rposition(|setting| {
         setting.scope == ENVIRONMENT_SCOPE && setting.name == "core.hookspath"
     });
-    own.map(|place| listed.remove(place));
+    position.map(|place| listed.remove(place));
     Ok(listed)
 }

@@ -538,14 +538,14 @@ fn no_longer_as_written(top: &Path, (source, before): (&String, &String)) -> Vec
     let now = read_rules(&top.join(path_of(&text_to_path(source))));
     let (old, new): (HashSet<&str>, HashSet<&str>) =
         (rules_in(before).collect(), rules_in(&now).collect());
-    let gone = rules_in(before)
+    let removed_rules = rules_in(before)
         .filter(|line| line.starts_with('!') && !new.contains(line))
         .map(|line| format!("what `{line}` in {source} had brought back"));
-    let left = rules_in(before).filter(|line| new.contains(line));
-    let is_reordered = !left.eq(rules_in(&now).filter(|line| old.contains(line)));
+    let remaining_rules = rules_in(before).filter(|line| new.contains(line));
+    let is_reordered = !remaining_rules.eq(rules_in(&now).filter(|line| old.contains(line)));
     let reordered = is_reordered
         .then(|| format!("what {source} had brought back: its lines stand in another order"));
-    gone.chain(reordered).collect()
+    removed_rules.chain(reordered).collect()
 }
 
 /// A `.gitignore` counts, even where it ignores itself.

@@ -276,7 +276,13 @@ pub(crate) fn dot_git(path: &Path, git_folder: &Path) -> DotGit {
         _ if path.is_symlink() => DotGit::Foreign,
         Err(error) if !is_folder || error.kind() == io::ErrorKind::NotFound => DotGit::Missing,
         _ => match GitWorktree::at(path).and_then(|tree| tree.git.canonicalize().ok()) {
-            Some(own) if git_folder.canonicalize().is_ok_and(|known| known == own) => DotGit::Own,
+            Some(own_folder)
+                if git_folder
+                    .canonicalize()
+                    .is_ok_and(|known| known == own_folder) =>
+            {
+                DotGit::Own
+            }
             _ => DotGit::Foreign,
         },
     }

@@ -99,7 +99,7 @@ pub fn offer(context: &HookContext) -> Option<String> {
     else {
         return None;
     };
-    let text = run_answer::lines(&String::from_utf8_lossy(&text));
+    let text = run_answer::first_lines(&String::from_utf8_lossy(&text));
     text.starts_with("[omo] the run ").then_some(text)
 }
 
@@ -163,7 +163,7 @@ pub fn at_work(context: &HookContext, plan: Option<&PlanRun>) -> Option<String> 
             status: Some(0),
             said: [text, _],
         }) => {
-            let text = run_answer::lines(&String::from_utf8_lossy(&text));
+            let text = run_answer::first_lines(&String::from_utf8_lossy(&text));
             (!text.is_empty()).then_some(text)
         }
         Ok(_) | Err(NoAnswer::NotRun(_)) => plan

@@ -312,7 +312,7 @@ fn report_timeout(context: &HookContext, session_entry: &SessionEntry, session: 
 /// Waits for late tool calls, which decide within the cooldown; the lock is not taken yet.
 fn wait_for_transcript(input: &HookInput, session: &Session) {
     const AT_MOST: Duration = Duration::from_millis(200);
-    const LOOK_EVERY: Duration = Duration::from_millis(5);
+    const POLL_INTERVAL: Duration = Duration::from_millis(5);
     let (Some(path), Some(message)) = (&input.transcript_path, &input.last_assistant_message)
     else {
         return;
@@ -321,7 +321,7 @@ fn wait_for_transcript(input: &HookInput, session: &Session) {
     while start.elapsed() < AT_MOST
         && !transcript::has_caught_up(path, session.transcript, session.ulw.last_stop_at, message)
     {
-        std::thread::sleep(LOOK_EVERY);
+        std::thread::sleep(POLL_INTERVAL);
     }
 }
 

@@ -11,15 +11,17 @@ use serde::de::DeserializeOwned;
 use crate::platform::{GroupEnding, ProcessGroup, adopt_orphans, end_orphans, hide_memory};
 use crate::termination;
 
-const LOOK_EVERY: Duration = Duration::from_millis(10);
+const POLL_INTERVAL: Duration = Duration::from_millis(10);
 
 pub fn is_started_as(argument: &str) -> bool {
     let mut arguments = std::env::args_os().skip(1);
     arguments.next().is_some_and(|first| first == argument) && arguments.next().is_none()
 }
 
-/// Reads this helper's order; `None` for an unreadable one. `gone` runs once the caller is gone.
-pub fn read_order<T: DeserializeOwned>(gone: impl FnOnce() + Send + 'static) -> Option<T> {
+/// Reads this helper's order; `None` for an unreadable one. `on_caller_gone` runs once the caller is gone.
+pub fn read_order<T: DeserializeOwned>(
+    on_caller_gone: impl FnOnce() + Send + 'static,
+) -> Option<T> {
     termination::outlive_size_limit();
     // A signal to every process around must not end the one that cleans up.
     termination::flag_termination(&Arc::default());
@@ -32,7 +34,7 @@ pub fn read_order<T: DeserializeOwned>(gone: impl FnOnce() + Send + 'static) -> 
     let order = serde_json::from_str(&line).ok()?;
     std::thread::spawn(move || {
         let _ = std::io::copy(&mut stdin, &mut std::io::sink());
-        gone();
+        on_caller_gone();
     });
     Some(order)
 }
@@ -63,7 +65,7 @@ pub(crate) fn end_gently<T>(
             match group.is_gone() {
                 true => return,
                 false if Instant::now() >= last => break,
-                false => std::thread::sleep(LOOK_EVERY),
+                false => std::thread::sleep(POLL_INTERVAL),
             }
         }
     }

@@ -90,9 +90,9 @@ enum KeeperEvent {
 
 fn run_keeper() {
     let (sender, events) = channel();
-    let gone = sender.clone();
+    let caller_gone = sender.clone();
     let spec: Option<KeeperSpec> =
-        helper_process::read_order(move || drop(gone.send(KeeperEvent::CallerGone)));
+        helper_process::read_order(move || drop(caller_gone.send(KeeperEvent::CallerGone)));
     let Some(spec) = spec else { return };
     if let Some(report) = run_spec(&spec, sender, &events)
         && let Some(key) = SealKey::parse(&spec.key)

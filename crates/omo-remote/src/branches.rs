@@ -33,7 +33,8 @@ pub fn collect_branches(
     let remote_branches = remote.branches(&name.branch())?;
     let (messages, work): (Vec<_>, Vec<_>) =
         remote_branches.into_iter().partition(|(branch, _)| {
-            message_of(branch).is_some_and(|of| launch_number(&name.branch(), of).is_some())
+            message_of(branch)
+                .is_some_and(|launch_branch| launch_number(&name.branch(), launch_branch).is_some())
         });
     // Before the work: a worker that is still there has nothing left to report on, and ends.
     let messages: Vec<(&str, &str)> = messages

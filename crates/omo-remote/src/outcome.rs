@@ -25,7 +25,7 @@ pub fn remote_end(outcome: &JobOutcome, cost: ClientCost) -> RemoteEnd {
         JobOutcome::Lost(detail) | JobOutcome::Reported(_, detail) => sanitize(detail, 300),
         JobOutcome::QueueLimit | JobOutcome::TimeUp => String::new(),
     };
-    let (how, follow) = match outcome {
+    let (end_words, follow) = match outcome {
         JobOutcome::Lost(_) => (
             with_detail("its scheduler lost it", &detail),
             FollowUp::HoldOrAsk("its scheduler no longer has it, and it had not ended"),
@@ -78,7 +78,7 @@ pub fn remote_end(outcome: &JobOutcome, cost: ClientCost) -> RemoteEnd {
         },
     };
     RemoteEnd {
-        how,
+        how: end_words,
         detail,
         follow,
         cost,
@@ -95,7 +95,7 @@ fn with_detail(text: &str, detail: &str) -> String {
 
 /// The end of an attached command, which passes no step; its budget and its cost are unknown.
 pub fn process_end(process: &ClientProcessEnd) -> RemoteEnd {
-    let (how, follow) = match process {
+    let (end_words, follow) = match process {
         ClientProcessEnd {
             not_started: Some(why),
             ..
@@ -134,14 +134,14 @@ pub fn process_end(process: &ClientProcessEnd) -> RemoteEnd {
             FollowUp::FailAttempt(UNMARKED),
         ),
     };
-    let how = if process.complaint.is_empty() {
-        how
+    let end_words = if process.complaint.is_empty() {
+        end_words
     } else {
-        format!("{how}: {}", sanitize(&process.complaint, 200))
+        format!("{end_words}: {}", sanitize(&process.complaint, 200))
     };
     RemoteEnd {
-        detail: how.clone(),
-        how,
+        detail: end_words.clone(),
+        how: end_words,
         follow,
         cost: ClientCost::default(),
     }

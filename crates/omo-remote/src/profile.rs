@@ -101,23 +101,23 @@ pub fn find_profile(
     read_file: impl Fn(&str) -> Result<String, String>,
 ) -> Result<LauncherProfile, ProfileError> {
     let shipped = launcher_toml::parse(SHIPPED).unwrap_or_default();
-    let own = configured.get(name);
-    let like = own
-        .and_then(|own| own.texts.get("like"))
+    let profile = configured.get(name);
+    let like = profile
+        .and_then(|profile| profile.texts.get("like"))
         .map_or(name, String::as_str);
     let base = shipped.get(like);
-    if own.is_none() && base.is_none() || !is_launcher_name(name) {
+    if profile.is_none() && base.is_none() || !is_launcher_name(name) {
         return Err(unknown_launcher(name, &shipped, configured));
     }
-    if let (Some(_), None, true) = (own, base, like != name) {
+    if let (Some(_), None, true) = (profile, base, like != name) {
         let names: Vec<&str> = shipped.keys().map(String::as_str).collect();
         let why = format!("is one of {}, which omo brings", names.join(", "));
         return Err(invalid(name, "like", &why));
     }
     let mut table = base.cloned().unwrap_or_default();
-    if let Some(own) = own {
-        table.texts.extend(own.texts.clone());
-        table.numbers.extend(own.numbers.clone());
+    if let Some(profile) = profile {
+        table.texts.extend(profile.texts.clone());
+        table.numbers.extend(profile.numbers.clone());
     }
     if like == "local" {
         table

@@ -27,26 +27,26 @@ pub enum TaskListNoteError {
 /// Writes the note. An unchanged one is written again only once it is too old to be offered.
 pub fn set(
     folder: &GuardedFolder,
-    session: OpenTaskList,
+    task_list: OpenTaskList,
     state_home: Option<&Path>,
     now: Timestamp,
 ) -> Result<(), TaskListNoteError> {
     let key = SealKey::load(state_home)?;
-    let session = OpenTaskList {
+    let task_list = OpenTaskList {
         updated_at: Some(now),
-        ..session.bounded()
+        ..task_list.bounded()
     };
     let _lock = StateLock::take(folder, DEADLINE)?;
     if read_sealed(folder, &key)?
-        .is_some_and(|known| known.has_same_content(&session) && known.is_offered(now))
+        .is_some_and(|known| known.has_same_content(&task_list) && known.is_offered(now))
     {
         return Ok(());
     }
-    let session = OpenTaskList {
-        seal: Some(key.mac(&sealed_bytes(&session))),
-        ..session
+    let task_list = OpenTaskList {
+        seal: Some(key.mac(&sealed_bytes(&task_list))),
+        ..task_list
     };
-    Ok(folder.replace(FILE, &serde_json::to_vec(&session).unwrap_or_default())?)
+    Ok(folder.replace(FILE, &serde_json::to_vec(&task_list).unwrap_or_default())?)
 }
 
 pub fn clear(

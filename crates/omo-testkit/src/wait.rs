@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 /// Time after which a condition counts as one that never comes. No test is about speed: a busy machine is slow.
 pub const HANG: Duration = Duration::from_secs(300);
 /// Pause between two looks at a condition that cannot notify us.
-const LOOK_EVERY: Duration = Duration::from_millis(100);
+const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
 /// Calls `probe` until it gives a value.
 ///
@@ -25,6 +25,6 @@ pub fn within<T>(limit: Duration, mut probe: impl FnMut() -> Option<T>) -> Optio
         if value.is_some() || start.elapsed() >= limit {
             return value;
         }
-        thread::sleep(LOOK_EVERY);
+        thread::sleep(POLL_INTERVAL);
     }
 }

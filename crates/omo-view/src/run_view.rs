@@ -227,7 +227,7 @@ pub struct RunningTask {
     /// Such as `Session 1`, `session 0b7f2a9c…` or `a terminal`.
     pub worker: String,
     /// Ended process in words, such as `its client has ended`.
-    pub gone: Option<&'static str>,
+    pub ended: Option<&'static str>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

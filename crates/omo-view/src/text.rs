@@ -175,12 +175,12 @@ pub fn working_lines(view: &RunView, now: Timestamp) -> Vec<String> {
 /// Worker of a running task, and the time since it began.
 fn worker_words(task: &TaskView, now: Timestamp) -> Option<String> {
     let running = task.running.as_ref()?;
-    let gone = running
-        .gone
-        .map(|gone| format!("; {gone}"))
+    let ended_words = running
+        .ended
+        .map(|ended_words| format!("; {ended_words}"))
         .unwrap_or_default();
     Some(format!(
-        "{} for {}{gone}",
+        "{} for {}{ended_words}",
         running.worker,
         format_age(Some(running.since), now)
     ))

@@ -77,9 +77,9 @@ enum MinderEvent {
 
 fn run_minder() {
     let (sender, events) = channel();
-    let gone = sender.clone();
+    let caller_gone = sender.clone();
     let spec: Option<MinderSpec> =
-        helper_process::read_order(move || drop(gone.send(MinderEvent::CallerGone)));
+        helper_process::read_order(move || drop(caller_gone.send(MinderEvent::CallerGone)));
     let Some(spec) = spec else { return };
     let end = run(&spec, sender, &events);
     print_line(&MinderLine::Ended(end));

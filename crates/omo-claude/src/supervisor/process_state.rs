@@ -7,7 +7,7 @@ use omo_process::process_identity::{is_alive, start_mark};
 use serde::{Deserialize, Serialize};
 
 const GRACE: Duration = Duration::from_secs(5);
-const LOOK_EVERY: Duration = Duration::from_millis(20);
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProcessIdentity {
@@ -43,7 +43,7 @@ pub fn end_process(mark: &ProcessIdentity) -> ProcessState {
         end_group(mark.pid, ending);
         let last = Instant::now() + GRACE;
         while find_process(mark) == ProcessState::Running && Instant::now() < last {
-            std::thread::sleep(LOOK_EVERY);
+            std::thread::sleep(POLL_INTERVAL);
         }
     }
     find_process(mark)

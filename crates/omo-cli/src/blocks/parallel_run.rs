@@ -158,13 +158,13 @@ pub(crate) fn end_line(state: &RunState) -> String {
             sanitize(&quote_argument(path), 300)
         )
     };
-    let again = if is_well {
+    let next_step = if is_well {
         String::new()
     } else {
         format!("\n  To go on with what is left: {goes_on}")
     };
     format!(
-        "{}  Report: omo report{again}",
+        "{}  Report: omo report{next_step}",
         state
             .parallel
             .as_ref()

@@ -105,7 +105,7 @@ pub(crate) fn status_word(state: &RunState) -> &'static str {
     match &state.phase {
         RunPhase::Executing if state.open_question().is_some() => "waits for you",
         RunPhase::Executing => "executing",
-        RunPhase::Ended { result } => result.shown(),
+        RunPhase::Ended { result } => result.display_word(),
         RunPhase::Cancelled { .. } => "cancelled",
     }
 }

@@ -56,7 +56,7 @@ fn line_count(value: &str) -> Result<usize, String> {
     usize::try_from(positive(value)?).map_err(|_| "is too many".to_owned())
 }
 
-const LOOK_EVERY: Duration = Duration::from_millis(200);
+const POLL_INTERVAL: Duration = Duration::from_millis(200);
 
 pub(crate) fn run(env: &ProcessEnv, options: &LogOptions) -> Result<(), CommandError> {
     let project = Project::find(env)?;
@@ -109,7 +109,7 @@ pub(crate) fn run(env: &ProcessEnv, options: &LogOptions) -> Result<(), CommandE
         return Ok(());
     }
     loop {
-        std::thread::sleep(LOOK_EVERY);
+        std::thread::sleep(POLL_INTERVAL);
         // Opened again: the user may have removed the folder, and a hook recreated it.
         if let Some(folder) = GuardedFolder::open_state(&project.root)? {
             let lines = log.read_on(&folder)?;

@@ -194,13 +194,13 @@ fn staging_message(staged: &StagedPlugin, version: &str, place: &Path) -> String
 }
 
 fn registration_message(steps: &[RegistrationStep]) -> String {
-    let what = match steps {
+    let state_words = match steps {
         [.., RegistrationStep::Install] => "is installed and on, for all projects",
         [.., RegistrationStep::Enable] => "is on again, for all projects",
         [] => "was on already",
         _ => "is on, for all projects",
     };
-    format!("{PLUGIN} {what}")
+    format!("{PLUGIN} {state_words}")
 }
 
 fn say_what_is_next(staged: &StagedPlugin, place: &Path) {
@@ -394,7 +394,7 @@ fn cannot_use(places: &SetupFolders, error: &FolderError) -> CommandError {
 }
 
 /// Prints a finished step. A failed write does not stop the rest.
-fn say(what: &str, text: &str) {
+fn say(step: &str, text: &str) {
     let bold = anstyle::Style::new().bold();
-    let _ = writeln!(anstream::stdout(), "{bold}{what:<11}{bold:#}  {text}");
+    let _ = writeln!(anstream::stdout(), "{bold}{step:<11}{bold:#}  {text}");
 }

@@ -32,7 +32,7 @@ use crate::error::CommandError;
 use crate::last_run::changed_files;
 use crate::local_time::LocalClock;
 use crate::output::{print_json, stdout_columns};
-use crate::plan_run_view::gone_workers;
+use crate::plan_run_view::ended_workers;
 use crate::project::Project;
 use crate::repository_sessions::find_project;
 use crate::short_id::ShortIds;
@@ -161,7 +161,7 @@ impl SessionStatus {
         });
         if state.phase == RunPhase::Executing {
             let found = FoundFacts {
-                gone: gone_workers(&run, &state),
+                ended_workers: ended_workers(&run, &state),
                 ..FoundFacts::default()
             };
             let view = run_view(&RunFacts {

@@ -78,12 +78,12 @@ pub(crate) fn run(options: &StatuslineOptions) {
     // A crash must not leave half a status line.
     std::panic::set_hook(Box::new(|_| watchdog::exit_hook()));
     let input = stdin::read_json().unwrap_or_default();
-    let other = options.wrap.as_deref().map(|command| {
+    let wrapped_output = options.wrap.as_deref().map(|command| {
         watchdog::extend_limit(LIMIT);
         StatusLine::start(command, input.clone())
     });
     let segment = segment(&ProcessEnv::from_process(), &input).unwrap_or_default();
-    let other_output = other.map(StatusLine::output).unwrap_or_default();
+    let other_output = wrapped_output.map(StatusLine::output).unwrap_or_default();
     if other_output.is_empty() && segment.is_empty() {
         return;
     }
@@ -186,11 +186,11 @@ fn style(tone: PartTone) -> Style {
     }
 }
 
-fn join_lines(other: Vec<u8>, segment: &str) -> Vec<u8> {
+fn join_lines(wrapped_output: Vec<u8>, segment: &str) -> Vec<u8> {
     if segment.is_empty() {
-        return other;
+        return wrapped_output;
     }
-    let mut line = other;
+    let mut line = wrapped_output;
     while line
         .last()
         .is_some_and(|byte| matches!(byte, b'\n' | b'\r'))

@@ -103,7 +103,7 @@ pub(crate) fn run(
 }
 
 fn stopped_line(env: &ProcessEnv, id: &SessionId, (was_on, session): &(bool, Session)) -> String {
-    let what = if *was_on {
+    let state_words = if *was_on {
         "stopped"
     } else {
         "no run was on; it stays free"
@@ -113,7 +113,7 @@ fn stopped_line(env: &ProcessEnv, id: &SessionId, (was_on, session): &(bool, Ses
     let stays = plan
         .map(|plan| format!(". {}", messages::plan::stays_open(plan)))
         .unwrap_or_default();
-    format!("{id}  {what} until its user types `ulw`{stays}")
+    format!("{id}  {state_words} until its user types `ulw`{stays}")
 }
 
 /// Lines about plan runs at work. With a reason, cancels those that a terminal works on, which no session would end.

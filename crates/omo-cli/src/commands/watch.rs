@@ -12,7 +12,7 @@ use crate::exit_kind::ExitKind;
 use crate::output::print_block;
 use crate::run_reader::RunReader;
 use crate::run_reader::find_run::{RunChoice, find_run};
-use crate::watch::{self, LOOK_EVERY, WatchRequest};
+use crate::watch::{self, POLL_INTERVAL, WatchRequest};
 
 const HELP: &str = "\
 Examples:
@@ -86,7 +86,7 @@ fn wait_for_run<'a>(
         if !std::mem::replace(&mut is_told, true) {
             print_block(WAITS)?;
         }
-        std::thread::sleep(LOOK_EVERY);
+        std::thread::sleep(POLL_INTERVAL);
     }
 }
 

@@ -214,7 +214,7 @@ fn work(options: &JobOptions, is_detached: bool) -> Result<(), CommandError> {
 fn describe_end(end: &JobEnd) -> (ExitKind, String) {
     match end {
         JobEnd::Ended { end, detail } => {
-            let (kind, what) = match end {
+            let (kind, end_words) = match end {
                 WorkerEnd::Pushed => (ExitKind::Success, "every task was pushed"),
                 WorkerEnd::NotPrepared => (ExitKind::Precondition, "it could not begin"),
                 WorkerEnd::UsageLimit { .. } | WorkerEnd::BudgetSpent => {
@@ -226,7 +226,7 @@ fn describe_end(end: &JobEnd) -> (ExitKind, String) {
                 | WorkerEnd::Stopped
                 | WorkerEnd::Killed => (ExitKind::NotGreen, "tasks are left"),
             };
-            (kind, with_reason(what, detail))
+            (kind, with_reason(end_words, detail))
         }
         JobEnd::Superseded => (
             ExitKind::Busy,
@@ -245,10 +245,10 @@ fn describe_end(end: &JobEnd) -> (ExitKind, String) {
     }
 }
 
-fn with_reason(what: &str, why: &str) -> String {
-    if why.is_empty() {
-        what.to_owned()
+fn with_reason(words: &str, reason: &str) -> String {
+    if reason.is_empty() {
+        words.to_owned()
     } else {
-        format!("{what}: {why}")
+        format!("{words}: {reason}")
     }
 }

@@ -194,7 +194,7 @@ fn is_same_request(state: &RunState, query: RunQuery, mode: ExecutionMode) -> bo
 fn ended_before(id: &str, state: &RunState) -> CommandError {
     let path = quote_argument(&state.plan.source.path);
     let word = match &state.phase {
-        RunPhase::Ended { result } => result.shown(),
+        RunPhase::Ended { result } => result.display_word(),
         RunPhase::Cancelled { .. } => "cancelled",
         RunPhase::Executing => "open",
     };

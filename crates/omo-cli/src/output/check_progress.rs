@@ -15,9 +15,9 @@ impl TaskCheckProgress {
 }
 
 impl CommandWatcher for TaskCheckProgress {
-    fn begins(&mut self, command: &str, place: usize, of: usize) {
+    fn begins(&mut self, command: &str, place: usize, count: usize) {
         self.0.begin(
-            format!("check {} of {of}", place + 1),
+            format!("check {} of {count}", place + 1),
             truncate_columns(&typed_form(command), 60),
         );
     }

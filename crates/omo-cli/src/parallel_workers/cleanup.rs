@@ -7,7 +7,7 @@ use omo_engine::work::Engine;
 use crate::error::CommandError;
 
 pub(crate) const CLEANUP_TIMEOUT: Duration = Duration::from_secs(60);
-const LOOK_EVERY: Duration = Duration::from_millis(20);
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
 pub(crate) fn clean_up(engine: &Engine) -> Result<(), CommandError> {
     put_away_within(engine, CLEANUP_TIMEOUT).map(drop)
@@ -20,7 +20,7 @@ pub(crate) fn put_away_within(engine: &Engine, patience: Duration) -> Result<boo
         if Instant::now() >= last {
             return Ok(false);
         }
-        std::thread::sleep(LOOK_EVERY);
+        std::thread::sleep(POLL_INTERVAL);
     }
     engine.reap_if_unsupervised()?;
     Ok(true)

@@ -21,7 +21,7 @@ use crate::run_reader::RunReader;
 use crate::run_reader::plan_source::PlanRunSource;
 use crate::watch::run_loop::{Pace, RunDisplay, show_until_end};
 
-const LOOK_EVERY: Duration = Duration::from_millis(20);
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
 const KEEP_EVERY: Duration = Duration::from_secs(1);
 
 pub(crate) fn is_parallel(state: &RunState) -> bool {
@@ -59,7 +59,7 @@ pub(crate) fn watch_run(
         &mut run,
         &mut shown,
         &Pace {
-            interval: LOOK_EVERY,
+            interval: POLL_INTERVAL,
             deadline,
             is_live: false,
         },

@@ -57,17 +57,18 @@ fn find_plan_run(env: &ProcessEnv, choice: RunChoice<'_>) -> Result<(Run, RunSta
 fn is_later(
     (LastRun { id, session }, _): &(LastRun, Project),
     (_, plan): &(Run, RunState),
-    own: Option<&SessionId>,
+    own_session: Option<&SessionId>,
     choice: RunChoice<'_>,
 ) -> bool {
-    let plan_is_own = own.is_some_and(|own| plan.holder.session.as_deref() == Some(own.as_str()));
+    let plan_is_own = own_session
+        .is_some_and(|own_session| plan.holder.session.as_deref() == Some(own_session.as_str()));
     let plan_runs = choice.prefers_running && plan.phase == RunPhase::Executing;
     let runs = choice.prefers_running && session.is_armed();
     let ended_at = session.verdict.as_ref().map(|verdict| verdict.at);
     let changed_at = ended_at
         .max(session.ulw.started_at)
         .max(session.ulw.last_stop_at);
-    (own == Some(id), runs, changed_at) > (plan_is_own, plan_runs, Some(plan.updated_at))
+    (own_session == Some(id), runs, changed_at) > (plan_is_own, plan_runs, Some(plan.updated_at))
 }
 
 pub(crate) fn no_run_known() -> CommandError {

@@ -25,7 +25,7 @@ use crate::error::CommandError;
 use crate::local_time::LocalClock;
 use crate::output::print_warning;
 use crate::page_file::plan_page_name;
-use crate::plan_run_view::{gone_workers, plan_run_view};
+use crate::plan_run_view::{ended_workers, plan_run_view};
 use crate::run_reader::{RunSource, last_printed_line};
 
 const LOGS: &str = "logs";
@@ -61,8 +61,8 @@ impl RunSource for PlanRunSource {
                 .is_supervised()
                 .is_ok_and(|is_supervised| !is_supervised);
         }
-        let gone = gone_workers(&self.run, &self.state);
-        !gone.is_empty() && gone.len() == self.state.running_attempts().count()
+        let ended_workers = ended_workers(&self.run, &self.state);
+        !ended_workers.is_empty() && ended_workers.len() == self.state.running_attempts().count()
     }
 
     fn files(&self, is_live: bool) -> Vec<PathBuf> {

@@ -97,7 +97,7 @@ fn a_screen_shows_tasks_checks_and_bounds() {
     let running = RunningTask {
         since: at(40),
         worker: "session abcdefgh".to_owned(),
-        gone: None,
+        ended: None,
     };
     let at_work = TaskView {
         running: Some(running),
@@ -265,7 +265,7 @@ fn no_text_from_outside_breaks_a_screen() {
             running: Some(RunningTask {
                 since: at(5_000),
                 worker: text.clone(),
-                gone: None,
+                ended: None,
             }),
             ..task(&text, Standing::Running)
         };

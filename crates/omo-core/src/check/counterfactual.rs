@@ -210,7 +210,7 @@ impl ComparisonWords {
 
 impl Counterfactual {
     /// Words of a verdict about green checks, if any.
-    pub fn comparison(&self) -> Option<String> {
+    pub fn comparison_words(&self) -> Option<String> {
         let checks = match self {
             Self::Known(checks) => checks,
             Self::Pending => {
@@ -283,7 +283,7 @@ impl Counterfactual {
     }
 
     /// The comparison, with the number of newly passing tests.
-    pub fn verdict_words(&self) -> Option<String> {
+    pub fn comparison_with_test_count(&self) -> Option<String> {
         let passing = self.newly_passing();
         let tests = (passing > 0).then(|| {
             format!(
@@ -291,13 +291,13 @@ impl Counterfactual {
                 pluralize(passing, "test")
             )
         });
-        let words: Vec<String> = self.comparison().into_iter().chain(tests).collect();
+        let words: Vec<String> = self.comparison_words().into_iter().chain(tests).collect();
         Some(words.join("; ")).filter(|words| !words.is_empty())
     }
 
     pub fn words(&self) -> ComparisonWords {
         ComparisonWords {
-            without_change: self.verdict_words(),
+            without_change: self.comparison_with_test_count(),
             unusual: self.first_lines(),
         }
     }
@@ -478,7 +478,7 @@ mod tests {
                 Some("could not be told without the change: `tests` (why tests)"),
             ),
         ] {
-            assert_eq!(state.verdict_words().as_deref(), words);
+            assert_eq!(state.comparison_with_test_count().as_deref(), words);
         }
         let Counterfactual::Known(mut checks) = known(&[("tests", Red)]) else {
             panic!()
@@ -488,7 +488,9 @@ mod tests {
             passed_before: 9,
         };
         assert_eq!(
-            Counterfactual::Known(checks).verdict_words().as_deref(),
+            Counterfactual::Known(checks)
+                .comparison_with_test_count()
+                .as_deref(),
             Some("red without the change; 3 tests went from failing or absent to passing")
         );
     }

@@ -419,8 +419,8 @@ pub(crate) fn describe_weakening(old: &[Check], new: &[Check], with_new: bool) -
             .iter()
             .any(|kept| kept.definition() == check.definition());
         let replaced = new.iter().any(|new| new.name == check.name);
-        let what = if replaced { "replaced" } else { "removed" };
-        (!is_kept).then(|| format!("check `{}` {what}", check.name))
+        let change = if replaced { "replaced" } else { "removed" };
+        (!is_kept).then(|| format!("check `{}` {change}", check.name))
     });
     let of_new = new.iter().filter(|check| {
         with_new

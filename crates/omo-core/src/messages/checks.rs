@@ -248,7 +248,7 @@ fn unproved_check_lines(objections: &[String]) -> Vec<String> {
 }
 
 fn unusual_lines(facts: &[UnusualFact]) -> Vec<String> {
-    let (what, why) = if facts.iter().any(UnusualFact::is_about_reviewer) {
+    let (finding, consequence) = if facts.iter().any(UnusualFact::is_about_reviewer) {
         (
             "what a reviewer is given is not as it was when the run began",
             "No reviewer can judge that",
@@ -259,7 +259,7 @@ fn unusual_lines(facts: &[UnusualFact]) -> Vec<String> {
             "There is no review",
         )
     };
-    let mut told = vec![format!("[omo] The claim was checked: {what}:")];
+    let mut told = vec![format!("[omo] The claim was checked: {finding}:")];
     told.extend(
         facts
             .iter()
@@ -267,7 +267,7 @@ fn unusual_lines(facts: &[UnusualFact]) -> Vec<String> {
             .map(|fact| format!("- {}", fact.line)),
     );
     told.push(format!(
-        "{why}, so only the user can accept that, with /omo:check accept. What the work does not need is put back as it \
+        "{consequence}, so only the user can accept that, with /omo:check accept. What the work does not need is put back as it \
          was, and the claim is made again. What it needs is said to the user, with the reason for it, and the turn ends \
          without a claim."
     ));
@@ -431,7 +431,7 @@ pub fn review_material(
             sanitize(&record.detail, 200)
         );
     }
-    if let Some(words) = findings.counterfactual.verdict_words() {
+    if let Some(words) = findings.counterfactual.comparison_with_test_count() {
         let _ = writeln!(
             text,
             "- run on the files as the run began, with the test files of now: {words}"
@@ -529,7 +529,7 @@ pub fn describe_proof(findings: &ClaimFindings, reviewed: bool) -> String {
         .map(|note| sanitize(&note, NOTE_CHARS));
     let counterfactual = findings
         .counterfactual
-        .comparison()
+        .comparison_words()
         .filter(|_| count > 0)
         .map(|words| match findings.counterfactual {
             Counterfactual::Pending => format!(

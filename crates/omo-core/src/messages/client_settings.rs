@@ -65,13 +65,13 @@ pub fn status_line_unchanged(file: &str, why: &str) -> String {
 
 /// Answer to `off`; `is_whole` is `true` for a file that is byte for byte as before.
 pub fn status_line_put_back(file: &str, is_whole: bool) -> String {
-    let what = if is_whole {
+    let state_words = if is_whole {
         "is as it was before"
     } else {
         "has the status line that it had, and your other changes"
     };
     format!(
-        "[omo] status line: {} {what}; `/omo:statusline on` shows runs again",
+        "[omo] status line: {} {state_words}; `/omo:statusline on` shows runs again",
         sanitize(file, PATH_CHARS)
     )
 }

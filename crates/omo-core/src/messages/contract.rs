@@ -58,7 +58,7 @@ pub fn contract(
 }
 
 fn opening(trigger: UlwTrigger, limits: RunLimits, held: HoldState) -> String {
-    let how = match trigger {
+    let trigger_words = match trigger {
         UlwTrigger::Keyword => "with the word `ulw` in this prompt",
         UlwTrigger::Command => "with /omo:ulw",
         UlwTrigger::Cli => "with `omo ulw on`",
@@ -76,7 +76,7 @@ fn opening(trigger: UlwTrigger, limits: RunLimits, held: HoldState) -> String {
             "omo has told its user that this session is not held: nothing continues a turn that ends early.".to_owned()
         }
     };
-    format!("The user turned on ultrawork (the omo plugin) {how}. {consequence}")
+    format!("The user turned on ultrawork (the omo plugin) {trigger_words}. {consequence}")
 }
 
 pub fn task_goes_on() -> String {

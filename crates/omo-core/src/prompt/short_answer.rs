@@ -48,11 +48,11 @@ pub fn asks_to_go_on(word: &str) -> bool {
 
 /// `true` for a task such as `go on`, with the keyword before it or without.
 pub fn is_go_on_task(task: &str) -> bool {
-    let behind = task
+    let without_first_word = task
         .trim()
         .split_once(char::is_whitespace)
         .map_or("", |(_, rest)| rest);
-    [task, behind]
+    [task, without_first_word]
         .into_iter()
         .filter_map(short_answer)
         .any(|word| asks_to_go_on(&word))

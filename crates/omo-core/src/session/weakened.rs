@@ -176,7 +176,7 @@ impl Session {
     }
 
     /// Notes a weakening; a change before a run, or after a verified one, is none.
-    pub fn note_weakening(&mut self, by: ChangedBy, what: &str, now: Timestamp) {
+    pub fn note_weakening(&mut self, by: ChangedBy, weakening: &str, now: Timestamp) {
         let has_run = self.is_armed()
             || self
                 .verdict
@@ -186,13 +186,17 @@ impl Session {
             return;
         }
         let is_full = self.weakened.len() >= MAX_WEAKENED;
-        let what = if is_full {
+        let weakening = if is_full {
             "more than can be listed here".to_owned()
         } else {
-            sanitize(what, WEAKENING_CHARS)
+            sanitize(weakening, WEAKENING_CHARS)
         };
         self.weakened.truncate(MAX_WEAKENED - 1);
-        self.weakened.push(CheckWeakening { at: now, by, what });
+        self.weakened.push(CheckWeakening {
+            at: now,
+            by,
+            what: weakening,
+        });
     }
 }
 

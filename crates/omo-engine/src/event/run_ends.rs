@@ -135,7 +135,7 @@ impl RunResult {
         }
     }
 
-    pub fn shown(self) -> &'static str {
+    pub fn display_word(self) -> &'static str {
         match self {
             Self::Complete => "complete",
             Self::CompletedWithFailures => "not complete",

@@ -138,12 +138,12 @@ impl Run {
             return Ok((answer, state));
         }
         let mut events = Vec::with_capacity(happened.len());
-        for what in happened {
+        for kind in happened {
             let event = RunEvent {
                 seq: state.seq + 1,
                 ts: now,
                 actor: actor.clone(),
-                kind: what,
+                kind,
             };
             state
                 .apply(&event)

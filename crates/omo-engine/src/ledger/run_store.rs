@@ -221,17 +221,17 @@ impl RunStore {
             path: self.place.path(),
             source,
         };
-        let event = |seq, what| RunEvent {
+        let event = |seq, kind| RunEvent {
             seq,
             ts: now,
             actor: actor.clone(),
-            kind: what,
+            kind,
         };
         let opened = event(1, opened);
         let mut state = RunState::from_first_event(&opened).map_err(bad)?;
         let mut events = vec![opened];
-        for what in more {
-            let next = event(state.seq + 1, what);
+        for kind in more {
+            let next = event(state.seq + 1, kind);
             state.apply(&next).map_err(bad)?;
             events.push(next);
         }

@@ -68,11 +68,11 @@ fn in_waves(tasks: &[Task], chains: &[Vec<usize>], are_free: bool) -> Vec<TaskGr
     let mut wave_of: BTreeMap<&str, usize> = BTreeMap::new();
     let mut made: Vec<(usize, Vec<&Task>)> = Vec::new();
     for chain in chains {
-        let own: Vec<&Task> = chain.iter().filter_map(|place| tasks.get(*place)).collect();
-        let needs = own
+        let chain_tasks: Vec<&Task> = chain.iter().filter_map(|place| tasks.get(*place)).collect();
+        let needs = chain_tasks
             .iter()
             .flat_map(|task| &task.deps)
-            .filter(|id| own.iter().all(|task| task.id != **id));
+            .filter(|id| chain_tasks.iter().all(|task| task.id != **id));
         let mut wave = needs
             .filter_map(|id| wave_of.get(id.as_str()))
             .map(|wave| wave + 1)
@@ -82,16 +82,20 @@ fn in_waves(tasks: &[Task], chains: &[Vec<usize>], are_free: bool) -> Vec<TaskGr
             .iter()
             .filter(|(known, _)| *known == wave)
             .flat_map(|(_, others)| others)
-            .any(|other| own.iter().any(|task| may_collide(task, other, are_free)))
+            .any(|other| {
+                chain_tasks
+                    .iter()
+                    .any(|task| may_collide(task, other, are_free))
+            })
         {
             wave += 1;
         }
-        wave_of.extend(own.iter().map(|task| (task.id.as_str(), wave)));
-        made.push((wave, own));
+        wave_of.extend(chain_tasks.iter().map(|task| (task.id.as_str(), wave)));
+        made.push((wave, chain_tasks));
     }
     made.sort_by_key(|(wave, _)| *wave);
     made.into_iter()
-        .map(|(wave, own)| worker(wave, &own))
+        .map(|(wave, chain_tasks)| worker(wave, &chain_tasks))
         .collect()
 }
 

@@ -72,8 +72,8 @@ fn levels(tasks: &[Task]) -> Vec<Vec<String>> {
     let mut level_of: Vec<usize> = vec![0; tasks.len()];
     let mut levels: Vec<Vec<String>> = Vec::new();
     for place in order {
-        let own = needs.get(place).into_iter().flatten();
-        let level = own
+        let task_needs = needs.get(place).into_iter().flatten();
+        let level = task_needs
             .filter_map(|need| level_of.get(*need))
             .map(|level| level + 1)
             .max()

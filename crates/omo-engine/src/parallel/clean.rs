@@ -66,9 +66,9 @@ fn remove_worker(
         .get(&group)
         .is_some_and(|group| group.worktree.is_some());
     let is_of_plan = find_worker(state, &group).is_some();
-    let record = |what: EventKind| {
+    let record = |kind: EventKind| {
         if is_of_plan {
-            engine.transact(|_| Ok((vec![what], ()))).map(drop)
+            engine.transact(|_| Ok((vec![kind], ()))).map(drop)
         } else {
             Ok(())
         }
@@ -185,7 +185,7 @@ pub fn refresh_kept_work(run: &str, repository: &GitRepository, state: &mut RunS
     let Ok(kept) = read_kept_work(repository, run, &parallel.policy.branch) else {
         return;
     };
-    let gone: Vec<String> = parallel
+    let released_groups: Vec<String> = parallel
         .groups
         .keys()
         .filter(|id| {
@@ -194,7 +194,7 @@ pub fn refresh_kept_work(run: &str, repository: &GitRepository, state: &mut RunS
         })
         .cloned()
         .collect();
-    parallel.forget_kept_work(&gone);
+    parallel.forget_kept_work(&released_groups);
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -237,15 +237,15 @@ pub fn reap_dead_supervisor(engine: &Engine) -> Result<ReapReport, DriveError> {
             let Some(known) = still.filter(|known| known.status == GroupStatus::Running) else {
                 return Ok((Vec::new(), ()));
             };
-            let how = match left_there {
+            let end_words = match left_there {
                 Some(left) => format!("its supervisor was gone; {left}"),
                 None => "its supervisor was gone".to_owned(),
             };
-            let held =
-                find_worker(state, &id).and_then(|group| verbs::pause_event(state, group, &how));
+            let held = find_worker(state, &id)
+                .and_then(|group| verbs::pause_event(state, group, &end_words));
             let ended = EventKind::WorkerEnded {
                 group: id.clone(),
-                how,
+                how: end_words,
                 cost: known.cost_of_client(reported_cost),
             };
             Ok((std::iter::once(ended).chain(held).collect(), ()))

@@ -33,7 +33,7 @@ impl ParallelDriver<'_> {
                 })
                 .map(drop);
         }
-        self.in_tree_of(&parallel.policy, &parallel.tip, |tree| {
+        self.check_in_tree(&parallel.policy, &parallel.tip, |tree| {
             self.engine
                 .in_tree(tree)
                 .run_final_checks(&mut SilentWatcher)
@@ -133,7 +133,7 @@ impl ParallelDriver<'_> {
         name: &str,
         places: &[usize],
     ) -> Result<Option<Vec<(usize, TaskCheckOutcome)>>, DriveError> {
-        self.in_tree_of(&parallel.policy, commit, |tree| {
+        self.check_in_tree(&parallel.policy, commit, |tree| {
             self.engine
                 .in_tree(tree)
                 .run_each_final_check(name, places, &mut SilentWatcher)
@@ -141,7 +141,7 @@ impl ParallelDriver<'_> {
     }
 
     /// Runs `check` in a work tree of the commit; `None` where none could be made, or the run is over.
-    fn in_tree_of<T>(
+    fn check_in_tree<T>(
         &self,
         policy: &ClientPolicy,
         commit: &str,

@@ -43,7 +43,7 @@ impl ParallelDriver<'_> {
             .as_ref()
             .filter(|(made, _)| *made == parallel.tip)
             .map(|(_, tree)| tree.as_str());
-        let what = match preview_merge(&self.repository, &parallel.tip, tree, &tip)? {
+        let merge_event = match preview_merge(&self.repository, &parallel.tip, tree, &tip)? {
             MergePreview::UpToDate => EventKind::GroupMerged {
                 group: id,
                 tip: parallel.tip.clone(),
@@ -77,7 +77,7 @@ impl ParallelDriver<'_> {
                 }
             }
         };
-        self.record(|_| vec![what]).map(drop)
+        self.record(|_| vec![merge_event]).map(drop)
     }
 
     /// Moves the user's branch to the result of the run, where no change of its user is in the way.

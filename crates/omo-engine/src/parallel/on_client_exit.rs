@@ -39,15 +39,15 @@ impl ParallelDriver<'_> {
             return self.take_in_remote_work(&group, process_end(process));
         }
         let goes_on = !state.is_over();
-        let (files, gone) = match self.files_changed_by(&state, &group) {
+        let (files, tree_error) = match self.files_changed_by(&state, &group) {
             Ok(files) => (files, None),
-            Err(gone) => (Vec::new(), Some(gone.to_string()).filter(|_| goes_on)),
+            Err(tree_error) => (Vec::new(), Some(tree_error.to_string()).filter(|_| goes_on)),
         };
         let facts = LedgerFacts {
             tasks_left: tasks_left(&state, &group),
             was_resumed: self.was_resumed.contains(id),
         };
-        let follow = if gone.is_some() {
+        let follow = if tree_error.is_some() {
             FollowUp::Settled
         } else if goes_on {
             follow_up(&end, output, facts)
@@ -75,7 +75,7 @@ impl ParallelDriver<'_> {
         self.record(|state| {
             let mut events: Vec<EventKind> = is_running.then_some(ended).into_iter().collect();
             if state.phase == RunPhase::Executing {
-                events.extend(match &gone {
+                events.extend(match &tree_error {
                     Some(why) => verbs::lost_worktree_events(state, &group, why),
                     None => verbs::client_end_events(state, &group, &follow, files, &detail),
                 });
@@ -103,7 +103,7 @@ impl ParallelDriver<'_> {
                 Err(EngineError::Cancelled) => return Ok(()),
                 Err(error) => Some(error.to_string()),
             },
-            Err(gone) => Some(gone.to_string()),
+            Err(error) => Some(error.to_string()),
         };
         if let Some(why) = failed {
             return self

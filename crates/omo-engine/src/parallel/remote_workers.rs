@@ -174,7 +174,7 @@ impl ParallelDriver<'_> {
         let commits = remote::commit_messages(&self.repository, &good, &pushed)?;
         let engine = match ProvedWorktree::of_worker(&self.repository, name, &tree) {
             Ok(worktree) => self.engine.in_tree(worktree),
-            Err(gone) => return Ok(Judgement::Refused(gone.to_string())),
+            Err(error) => return Ok(Judgement::Refused(error.to_string())),
         };
         loop {
             let state = self.engine.run.state()?;
@@ -265,7 +265,7 @@ impl ParallelDriver<'_> {
             &name.path(&self.repository),
         ) {
             Ok(worktree) => worktree,
-            Err(gone) => return Ok(Some(gone.to_string())),
+            Err(error) => return Ok(Some(error.to_string())),
         };
         let started = self
             .engine
@@ -284,12 +284,12 @@ impl ParallelDriver<'_> {
         name: &WorkerName,
         tips: Vec<(u32, String, WorkerName)>,
     ) -> Result<Vec<String>, DriveError> {
-        let own = self.repository.commit_of(&name.branch_reference())?;
+        let branch_tip = self.repository.commit_of(&name.branch_reference())?;
         let mut kept = Vec::new();
         for (_, tip, keeper) in tips {
-            if own.as_ref().is_some_and(|own| {
+            if branch_tip.as_ref().is_some_and(|branch_tip| {
                 self.repository
-                    .contains(own, std::slice::from_ref(&tip))
+                    .contains(branch_tip, std::slice::from_ref(&tip))
                     .unwrap_or(false)
             }) {
                 release_kept(&self.repository, &keeper)?;

@@ -174,22 +174,25 @@ impl ParallelDriver<'_> {
         }
         let mut updated = Vec::new();
         for group in failed {
-            let own = parallel.base_commit_of(&group.id);
+            let base = parallel.base_commit_of(&group.id);
             if self
                 .repository
-                .contains(own, std::slice::from_ref(&parallel.tip))?
+                .contains(base, std::slice::from_ref(&parallel.tip))?
             {
                 continue;
             }
-            let tip = if self.repository.contains(&parallel.tip, &[own.to_owned()])? {
+            let tip = if self
+                .repository
+                .contains(&parallel.tip, &[base.to_owned()])?
+            {
                 parallel.tip.clone()
             } else {
-                match preview_merge(&self.repository, own, None, &parallel.tip)? {
+                match preview_merge(&self.repository, base, None, &parallel.tip)? {
                     MergePreview::Clean { tree } => {
                         let message =
                             format!("merge: what omo run {} has come to", self.engine.run.id());
                         let draft = CommitDraft {
-                            tip: own,
+                            tip: base,
                             merged: Some(&parallel.tip),
                             tree: &tree,
                             message: &message,
@@ -305,8 +308,8 @@ impl ParallelDriver<'_> {
                     .report_stuck(group, &format!("its work tree could not be made: {error}"));
             }
         };
-        if let Err(gone) = ProvedWorktree::of_worker(&self.repository, &name, &created.path) {
-            return self.report_stuck(group, &gone.to_string());
+        if let Err(error) = ProvedWorktree::of_worker(&self.repository, &name, &created.path) {
+            return self.report_stuck(group, &error.to_string());
         }
         if (created.was_there || known.is_some()) && !self.branch_contains(&name, &base)? {
             // Leftovers of an earlier try that could not be removed: this one does not begin in them.
@@ -437,11 +440,11 @@ impl ParallelDriver<'_> {
         group: &TaskGroup,
         why: &str,
     ) -> Result<Option<T>, DriveError> {
-        let what = EventKind::GroupStuck {
+        let stuck_event = EventKind::GroupStuck {
             group: group.id.clone(),
             reason: sanitize(why, 500),
         };
-        self.record(|_| vec![what])?;
+        self.record(|_| vec![stuck_event])?;
         Ok(None)
     }
 

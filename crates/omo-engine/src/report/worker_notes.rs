@@ -10,12 +10,12 @@ use crate::state::RunState;
 const BRIEF_CHARS: usize = 4_000;
 
 /// Section of a brief with the notes of tasks other than `own`, newest first; empty without any.
-pub(crate) fn worker_notes(state: &RunState, own: &str) -> String {
+pub(crate) fn worker_notes(state: &RunState, own_task: &str) -> String {
     let others: Vec<&TaskNote> = state
         .notes
         .iter()
         .rev()
-        .filter(|note| note.task != own)
+        .filter(|note| note.task != own_task)
         .collect();
     if others.is_empty() {
         return String::new();

@@ -264,14 +264,14 @@ fn worker_notes(id: &str, group_state: &GroupState) -> Vec<String> {
         lines.push(format!("something of it is left: {}", sanitize(why, 300)));
     }
     if let Some(kept) = &group_state.rescue_ref {
-        let what = match group_state.status {
+        let work_words = match group_state.status {
             GroupStatus::Merged => {
                 "beside what was merged it has left work that is in no branch of yours"
             }
             _ => "what it did is in no branch of yours",
         };
         lines.push(format!(
-            "{what}; to have it: {}",
+            "{work_words}; to have it: {}",
             recovery_command(id, kept)
         ));
     } else if let Some(tree) = group_state
@@ -336,10 +336,10 @@ pub(crate) fn lost_contact_text(peer: WorkerPeer, reason: &str) -> String {
     )
 }
 
-fn recovery_command(what: &str, reference: &str) -> String {
+fn recovery_command(group: &str, reference: &str) -> String {
     format!(
         "`git branch rescued-{} {}`",
-        inline_code(what, 60),
+        inline_code(group, 60),
         inline_code(reference, 200)
     )
 }

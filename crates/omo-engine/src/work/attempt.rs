@@ -528,11 +528,11 @@ impl Engine<'_> {
     ) -> WorkResult {
         let now = self.snapshots().take_tree();
         let before = running.tree.as_deref().and_then(tree_from_text);
-        let own = files_written_by_omo(state);
-        let own: Vec<&str> = own.iter().map(String::as_str).collect();
+        let omo_files = files_written_by_omo(state);
+        let omo_files: Vec<&str> = omo_files.iter().map(String::as_str).collect();
         let changed = before.zip(now.as_ref()).and_then(|(before, now)| {
             let found = Snapshots {
-                own: &own,
+                own: &omo_files,
                 ..self.snapshots()
             }
             .changed_paths(&before, now)?;

@@ -85,10 +85,10 @@ impl Engine<'_> {
         state: &RunState,
         act: impl FnOnce(Snapshots<'_>) -> Result<T, RestoreError>,
     ) -> Result<T, EngineError> {
-        let own = files_written_by_omo(state);
-        let own: Vec<&str> = own.iter().map(String::as_str).collect();
+        let omo_files = files_written_by_omo(state);
+        let omo_files: Vec<&str> = omo_files.iter().map(String::as_str).collect();
         Ok(act(Snapshots {
-            own: &own,
+            own: &omo_files,
             ..self.snapshots()
         })?)
     }
@@ -227,22 +227,25 @@ impl Engine<'_> {
     ) -> Result<EventKind, EngineError> {
         let task = state.plan.task(id);
         let since = task_state.baseline.as_ref().and_then(|ground| ground.since);
-        let own = task.map(|task| OwnFiles::new(state, task, since));
+        let own_files = task.map(|task| OwnFiles::new(state, task, since));
         let committed = self.committed_meanwhile(task_state);
         let is_own = |path: &str| {
-            own.as_ref().is_some_and(|own| own.covers(path)) && !committed.contains(path)
+            own_files
+                .as_ref()
+                .is_some_and(|own_files| own_files.covers(path))
+                && !committed.contains(path)
         };
-        let own = (self.work_tree.root() == self.root).then_some(OwnProjectPaths(&is_own));
+        let own_files = (self.work_tree.root() == self.root).then_some(OwnProjectPaths(&is_own));
         let name = self
             .kept_name(state, id, &format!("-attempt-{}", task_state.attempts))
             .ok_or_else(|| {
                 RestoreError::Unnamed(format!("attempt {} at {id}", task_state.attempts))
             })?;
         let kept = self.with_snapshots(state, |snapshots| {
-            snapshots.keep_difference(before, after, own, &name)
+            snapshots.keep_difference(before, after, own_files, &name)
         })?;
-        let scope = own.map_or(RestoreScope::Until(after), |own| {
-            RestoreScope::OwnUntil(after, own)
+        let scope = own_files.map_or(RestoreScope::Until(after), |own_files| {
+            RestoreScope::OwnUntil(after, own_files)
         });
         let restored = self.with_snapshots(state, |snapshots| snapshots.restore(before, scope))?;
         Ok(EventKind::TaskRestored {

@@ -60,13 +60,13 @@ impl Engine<'_> {
                 }));
             }
         };
-        let own = worked.own_files();
+        let own_files = worked.own_files();
         let trailers = [("Omo-Run", self.run.id()), ("Omo-Task", task.id.as_str())];
         let (worktree, state_home) = (&self.work_tree, self.state_home);
         let order = CommitRequest {
             worktree,
             state_home,
-            paths: &own,
+            paths: &own_files,
             message: &message,
             trailers: &trailers,
             settings: &settings,
@@ -90,7 +90,7 @@ impl Engine<'_> {
             self.settle_commit(&now)
                 .iter()
                 .for_each(|line| (self.warn)(line));
-            self.keep_beside_commit(&now, &task.id, &own, &settings)
+            self.keep_beside_commit(&now, &task.id, &own_files, &settings)
                 .unwrap_or_else(|error| {
                     (self.warn)(&format!(
                         "what its commit may displace could not be kept: {error}"
@@ -117,7 +117,7 @@ impl Engine<'_> {
                             && now
                                 .differing
                                 .iter()
-                                .any(|path| !own.contains(&path.as_str()))
+                                .any(|path| !own_files.contains(&path.as_str()))
                 })
             }),
             staged.and_then(|kept| self.settle_kept(state, &kept, |_| is_made)),

@@ -389,7 +389,7 @@ impl Engine<'_> {
             .canonicalize()
             .map_err(|error| error.to_string())?;
         let worktree = ProvedWorktree::of_worker(repository, name, &created.path)
-            .map_err(|gone| gone.to_string())?;
+            .map_err(|error| error.to_string())?;
         Ok(worktree.in_folder(root.strip_prefix(repository.top()).unwrap_or(Path::new(""))))
     }
 
@@ -516,9 +516,11 @@ fn is_red(outcomes: &[(TaskCheck, TaskCheckOutcome)]) -> bool {
 
 /// `files` without those that omo itself writes.
 pub(super) fn without_omo_files(state: &RunState, mut files: Vec<String>) -> Vec<String> {
-    let own = files_written_by_omo(state);
-    let own: Vec<&str> = own.iter().map(String::as_str).collect();
-    files.retain(|file| !is_omo_path(file, &own) && !ultraexecute_progress::is_progress_file(file));
+    let omo_files = files_written_by_omo(state);
+    let omo_files: Vec<&str> = omo_files.iter().map(String::as_str).collect();
+    files.retain(|file| {
+        !is_omo_path(file, &omo_files) && !ultraexecute_progress::is_progress_file(file)
+    });
     files
 }
 

@@ -83,14 +83,14 @@ impl Engine<'_> {
             output_sha256: std::fs::read(&path).ok().map(|bytes| sha256_hex(&bytes)),
         };
         let (evidence, state) = self.transact(|state| {
-            let what = verbs::record_evidence(state, &digest, evidence.clone())?;
+            let kind = verbs::record_evidence(state, &digest, evidence.clone())?;
             // The id was given under the lock.
-            let known = if let EventKind::EvidenceRan { evidence } = &what {
+            let recorded = if let EventKind::EvidenceRan { evidence } = &kind {
                 evidence.clone()
             } else {
                 evidence
             };
-            Ok((vec![what], known))
+            Ok((vec![kind], recorded))
         })?;
         Ok(RecordedEvidence { evidence, state })
     }

@@ -18,7 +18,7 @@ use crate::report::ultraplan::short_commit;
 use crate::state::RunState;
 use crate::{Run, RunStoreError, verbs};
 
-const LOOK_EVERY: Duration = Duration::from_millis(500);
+const POLL_INTERVAL: Duration = Duration::from_millis(500);
 /// Time for a commit to end before its user is told of the wait.
 const QUIET: Duration = Duration::from_secs(1);
 
@@ -36,7 +36,7 @@ impl<'a, N: Fn(&RunState) -> bool> RunLookout<'a, N> {
         Self {
             run,
             is_needed,
-            every: LOOK_EVERY,
+            every: POLL_INTERVAL,
             looked: None,
             is_over: false,
         }

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use omo_process::platform::working_below;
 
-use crate::index_lock::{IndexLock, LOOK_EVERY, is_abandoned, remove_file};
+use crate::index_lock::{IndexLock, POLL_INTERVAL, is_abandoned, remove_file};
 
 const JOURNAL: &str = "omo-landing";
 const INDEX: &str = "omo-landing-index";
@@ -64,7 +64,7 @@ impl LandingFiles {
             && !working_below(top).is_empty()
             && Instant::now() < deadline
         {
-            std::thread::sleep(LOOK_EVERY);
+            std::thread::sleep(POLL_INTERVAL);
         }
         locks.iter().try_for_each(|lock| remove_file(lock))
     }

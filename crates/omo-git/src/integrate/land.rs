@@ -196,8 +196,8 @@ fn branch_to_move(
             new: new.to_owned(),
         });
     }
-    if let Some(what) = unfinished_operation(repository.git_folder()) {
-        return Err(LandError::OperationInProgress { what });
+    if let Some(operation) = unfinished_operation(repository.git_folder()) {
+        return Err(LandError::OperationInProgress { what: operation });
     }
     match checkout_head(repository)? {
         CheckoutHead::Detached { .. } => Err(LandError::Detached),

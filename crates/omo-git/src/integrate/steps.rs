@@ -25,16 +25,16 @@ fn touched_paths(
         old,
         new,
     ];
-    Ok(split(&repository.git(&differing)?).collect())
+    Ok(owned_parts(&repository.git(&differing)?).collect())
 }
 
-fn split(listed: &[u8]) -> impl Iterator<Item = Vec<u8>> {
+fn owned_parts(listed: &[u8]) -> impl Iterator<Item = Vec<u8>> {
     parts(listed).map(<[u8]>::to_vec)
 }
 
 pub(super) struct Landing<'a> {
     repository: &'a GitRepository,
-    places: &'a LandingFiles,
+    landing_files: &'a LandingFiles,
     old: &'a str,
     new: &'a str,
     touched: BTreeSet<Vec<u8>>,
@@ -43,13 +43,13 @@ pub(super) struct Landing<'a> {
 impl<'a> Landing<'a> {
     pub(super) fn new(
         repository: &'a GitRepository,
-        places: &'a LandingFiles,
+        landing_files: &'a LandingFiles,
         old: &'a str,
         new: &'a str,
     ) -> Result<Self, GitFailed> {
         Ok(Self {
             repository,
-            places,
+            landing_files,
             old,
             new,
             touched: touched_paths(repository, old, new)?,
@@ -57,7 +57,7 @@ impl<'a> Landing<'a> {
     }
 
     fn new_index(&self) -> PrivateIndex<'_> {
-        PrivateIndex::new(self.repository, self.places.new_index())
+        PrivateIndex::new(self.repository, self.landing_files.new_index())
     }
 
     fn git(&self, arguments: &[&str], input: &[u8]) -> Result<Vec<u8>, GitFailed> {
@@ -70,7 +70,7 @@ impl<'a> Landing<'a> {
     }
 
     pub(super) fn copy_index(&self) -> Result<(), LandError> {
-        fs::copy(self.places.index(), self.places.new_index())?;
+        fs::copy(self.landing_files.index(), self.landing_files.new_index())?;
         self.refresh()?;
         Ok(())
     }
@@ -82,14 +82,14 @@ impl<'a> Landing<'a> {
             .map(drop)
     }
 
-    pub(super) fn update_entries(&self, but: &BTreeSet<Vec<u8>>) -> Result<(), GitFailed> {
-        let entries = self.entries(self.new, but)?;
+    pub(super) fn update_entries(&self, except: &BTreeSet<Vec<u8>>) -> Result<(), GitFailed> {
+        let entries = self.entries(self.new, except)?;
         self.git(&["update-index", "-z", "--index-info"], &entries)?;
         self.refresh()
     }
 
     fn differing_from(&self, commit: &str) -> Result<BTreeSet<Vec<u8>>, LandError> {
-        let index = PrivateIndex::new(self.repository, self.places.compared_index());
+        let index = PrivateIndex::new(self.repository, self.landing_files.compared_index());
         index.git(&["read-tree", commit], &[])?;
         // Exit status 1: some files differ.
         index.answer(&["update-index", "-q", "--refresh"], &[])?;
@@ -97,9 +97,10 @@ impl<'a> Landing<'a> {
             &["diff-files", "-z", "--name-only", "--ignore-submodules=all"],
             &[],
         )?;
-        let mut differing: BTreeSet<Vec<u8>> = split(&changed).collect();
+        let mut differing: BTreeSet<Vec<u8>> = owned_parts(&changed).collect();
         // `diff-files` lists no file without an index entry, such as one that should be gone.
-        let listed: BTreeSet<Vec<u8>> = split(&index.git(&["ls-files", "-z"], &[])?).collect();
+        let listed: BTreeSet<Vec<u8>> =
+            owned_parts(&index.git(&["ls-files", "-z"], &[])?).collect();
         index.remove()?;
         let remaining = self
             .touched
@@ -118,17 +119,17 @@ impl<'a> Landing<'a> {
             .is_ok()
     }
 
-    fn entries(&self, commit: &str, but: &BTreeSet<Vec<u8>>) -> Result<Vec<u8>, GitFailed> {
+    fn entries(&self, commit: &str, except: &BTreeSet<Vec<u8>>) -> Result<Vec<u8>, GitFailed> {
         let listed = self.repository.git(&["ls-tree", "-r", "-z", commit])?;
-        let mut gone: BTreeSet<&Vec<u8>> = self.touched.difference(but).collect();
+        let mut removed_paths: BTreeSet<&Vec<u8>> = self.touched.difference(except).collect();
         let entries = list(parts(&listed).filter(|entry| {
-            split_entry(entry).is_some_and(|(_, path)| gone.remove(&path.to_vec()))
+            split_entry(entry).is_some_and(|(_, path)| removed_paths.remove(&path.to_vec()))
         }));
         // Mode 0 removes a path. Removals go first: a new path may lie where a file was.
-        let none = "0".repeat(commit.len());
-        let removed = gone
+        let zero_id = "0".repeat(commit.len());
+        let removed = removed_paths
             .into_iter()
-            .flat_map(|path| [b"0 ", none.as_bytes(), b"\t", path, b"\0"].concat());
+            .flat_map(|path| [b"0 ", zero_id.as_bytes(), b"\t", path, b"\0"].concat());
         Ok(removed.chain(entries).collect())
     }
 
@@ -145,7 +146,8 @@ impl<'a> Landing<'a> {
         // Paths that are flagged in the index stop git, which does not list them. This index is a copy, dropped below.
         let listed = self.git(&["ls-files", "-z"], &[])?;
         let known = list(
-            split(&listed).filter(|path| self.touched.contains(path) && self.is_present(path)),
+            owned_parts(&listed)
+                .filter(|path| self.touched.contains(path) && self.is_present(path)),
         );
         for flag in ["--no-assume-unchanged", "--no-skip-worktree"] {
             self.git(&["update-index", flag, "-z", "--stdin"], &known)?;
@@ -171,7 +173,7 @@ impl<'a> Landing<'a> {
             ],
             &[],
         )?;
-        let changed = split(&edited).chain(split(&staged));
+        let changed = owned_parts(&edited).chain(owned_parts(&staged));
         let in_way = changed
             .filter(|path| {
                 self.touched
@@ -180,7 +182,7 @@ impl<'a> Landing<'a> {
             })
             .chain(obstacles);
         let paths: BTreeSet<String> = in_way.map(|path| lossy_text(&path)).collect();
-        self.places.forget_landing()?;
+        self.landing_files.forget_landing()?;
         Err(LandError::Dirty {
             paths: paths.into_iter().collect(),
         })
@@ -188,7 +190,7 @@ impl<'a> Landing<'a> {
 
     /// Untracked and ignored paths that git would overwrite.
     fn obstacles(&self) -> Result<BTreeSet<Vec<u8>>, GitFailed> {
-        let known: BTreeSet<Vec<u8>> = split(&self.git(&["ls-files", "-z"], &[])?).collect();
+        let known: BTreeSet<Vec<u8>> = owned_parts(&self.git(&["ls-files", "-z"], &[])?).collect();
         let mut obstacles = BTreeSet::new();
         for path in self.touched.difference(&known) {
             let ends = path
@@ -225,7 +227,7 @@ impl<'a> Landing<'a> {
         self.remove_begun_files()?;
         let differing = self.differing_from(self.new)?;
         // `now` is `old` with the touched files of `new`, but for those that the user has changed since.
-        fs::copy(self.places.index(), self.places.new_index())?;
+        fs::copy(self.landing_files.index(), self.landing_files.new_index())?;
         self.git(&["read-tree", self.old], &[])?;
         self.update_entries(&differing)?;
         let now = self.new_index().tree()?;
@@ -237,7 +239,7 @@ impl<'a> Landing<'a> {
             &["checkout-index", "--quiet", "-z", "--stdin"],
             &list(&self.touched),
         )?;
-        Ok(self.places.forget_landing()?)
+        Ok(self.landing_files.forget_landing()?)
     }
 
     /// Removes files that git left half-written under their final names; they hold no work of the user.

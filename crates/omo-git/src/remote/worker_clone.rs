@@ -32,7 +32,7 @@ const WAITS: [Duration; 3] = [
     Duration::from_secs(5),
     Duration::from_secs(15),
 ];
-const LOOK_EVERY: Duration = Duration::from_millis(50);
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
 const REMOTE: &str = "origin";
 const MAX_IGNORED: usize = 10_000;
 /// Failures that another try would repeat, by words of git.
@@ -476,7 +476,7 @@ impl<'g> WorkerClone<'g> {
             if !(self.goes_on)() {
                 return Err(failed(command, why));
             }
-            std::thread::sleep(LOOK_EVERY);
+            std::thread::sleep(POLL_INTERVAL);
         }
         Ok(())
     }

@@ -237,8 +237,8 @@ fn keep_submodule(
 ) -> Option<()> {
     let tree = GitWorktree::at(folder)?;
     let git_folder: PathBuf = tree.git.canonicalize().ok()?;
-    let own = git_folder.strip_prefix(inside.git_folder()).ok()?;
-    let main_folder = repository.common().join(own);
+    let relative = git_folder.strip_prefix(inside.git_folder()).ok()?;
+    let main_folder = repository.common().join(relative);
     let submodule = GitRepository::open_alone(folder, &git_folder)?;
     for inner in populated_submodules(folder, &submodule.git(&["ls-files", "-s", "-z"]).ok()?) {
         keep_submodule(repository, name, inside, &folder.join(inner))?;

@@ -581,7 +581,7 @@ fn reviewer_facts(
 fn wait_for_transcripts(judge: impl Fn() -> JudgedReading) -> JudgedReading {
     use AgreementRefusal::{ByAnother, NoTranscript, Unread};
     const AT_MOST: Duration = Duration::from_millis(500);
-    const LOOK_EVERY: Duration = Duration::from_millis(20);
+    const POLL_INTERVAL: Duration = Duration::from_millis(20);
     let start = Instant::now();
     loop {
         let judged = judge();
@@ -589,7 +589,7 @@ fn wait_for_transcripts(judge: impl Fn() -> JudgedReading) -> JudgedReading {
         if !may_come || start.elapsed() > AT_MOST {
             return judged;
         }
-        std::thread::sleep(LOOK_EVERY);
+        std::thread::sleep(POLL_INTERVAL);
     }
 }
 

@@ -185,7 +185,7 @@ fn words_effect(words: &[String]) -> Option<Effect> {
     let (first, others) = words.split_first()?;
     let is_bounded = matches!(first.as_str(), "timeout" | "gtimeout");
     let (program, arguments) = without_wrappers(words).split_first()?;
-    let own = program_effect(program_name(program), arguments, is_script(program));
+    let program_part = program_effect(program_name(program), arguments, is_script(program));
     // A wrapper's own options and words stand before its command, so each known program among its words counts.
     let is_wrapped =
         is_wrapper(program_name(first), others) || matches!(first.as_str(), "docker" | "podman");
@@ -204,12 +204,12 @@ fn words_effect(words: &[String]) -> Option<Effect> {
             )
         })
         .collect();
-    let own = if own == Some(Effect::Runs) && inner.contains(&None) {
+    let program_part = if program_part == Some(Effect::Runs) && inner.contains(&None) {
         None
     } else {
-        own
+        program_part
     };
-    let found = inner.into_iter().flatten().max().max(own);
+    let found = inner.into_iter().flatten().max().max(program_part);
     found.filter(|effect| !(is_bounded && *effect == Effect::NeverEnds))
 }
 
@@ -379,8 +379,8 @@ fn program_effect(name: &str, arguments: &[String], is_script: bool) -> Option<E
     let told = by_table
         .max(is_told.then_some(Effect::Changes))
         .filter(|_| !is_looking);
-    let own = (is_script && changes_by_name(name, true)).then_some(Effect::Changes);
-    told.max(own)
+    let name_effect = (is_script && changes_by_name(name, true)).then_some(Effect::Changes);
+    told.max(name_effect)
         .filter(|_| !is_trial)
         .max(follows.then_some(Effect::NeverEnds))
 }
@@ -450,12 +450,15 @@ fn script_effect(script: &str, arguments: &[String]) -> Option<Effect> {
     let first = parts.first().copied().unwrap_or_default();
     let runs_on = has_word(ENDLESS_SCRIPTS, first) && !is_judged || parts.contains(&"watch");
     let repairs = matches!(script, "fix" | "lint:fix").then_some(Effect::Runs);
-    let own = if script.is_empty() || is_test {
+    let script_name_effect = if script.is_empty() || is_test {
         None
     } else {
         program_effect(script, arguments, true)
     };
-    runs_on.then_some(Effect::NeverEnds).max(repairs).max(own)
+    runs_on
+        .then_some(Effect::NeverEnds)
+        .max(repairs)
+        .max(script_name_effect)
 }
 
 /// `true` for a name that tells of a change, such as `db:migrate`, `deployProd` or `migrate_users.py`.

@@ -143,9 +143,9 @@ pub fn tasks_digest(tasks: &[Task]) -> String {
     sha256_hex(lines.concat().as_bytes())
 }
 
-/// The last task, which depends on all others; `own` is its file, if there is one.
-fn verification_task(own: Option<&TaskFile>, tasks: &[Task]) -> Task {
-    let mut verification = own.map_or_else(
+/// The last task, which depends on all others; `verification_file` is its file, if there is one.
+fn verification_task(verification_file: Option<&TaskFile>, tasks: &[Task]) -> Task {
+    let mut verification = verification_file.map_or_else(
         || Task {
             title: "Verification".to_owned(),
             body: "# Verification\n\nEvery task is done as its criteria say, and shown to be.\n"

@@ -19,7 +19,7 @@ use super::reporter::Reporter;
 use super::{JobEnd, Step, Worker, rules};
 use crate::exchange::WorkerBrief;
 
-const LOOK_EVERY: Duration = Duration::from_secs(1);
+const POLL_INTERVAL: Duration = Duration::from_secs(1);
 const PAUSE_AFTER_FAILURE: Duration = Duration::from_secs(30);
 const SESSION: &str = "client";
 
@@ -109,10 +109,10 @@ fn real_path(path: &Path) -> String {
 
 /// The shorter time limit, in seconds; `0` as an option is none.
 fn time_limit_seconds(brief: u32, option: Option<u32>) -> u32 {
-    let own = time_limit_or_default(brief);
+    let time_limit = time_limit_or_default(brief);
     option
         .filter(|limit| *limit > 0)
-        .map_or(own, |limit| limit.min(own))
+        .map_or(time_limit, |limit| limit.min(time_limit))
 }
 
 /// Pushes what the client commits, until its end, or until a push says that the branch is no longer this worker's.
@@ -130,7 +130,7 @@ pub(super) fn follow_client(
     let mut not_before = std::time::Instant::now();
     let (process, said) = loop {
         if let Some(SupervisorEvent::Ended { process, said, .. }) =
-            supervisor.next_event(LOOK_EVERY)
+            supervisor.next_event(POLL_INTERVAL)
         {
             break (process, said);
         }

@@ -28,7 +28,7 @@ const KEPT_SECONDS: i64 = 7 * 24 * 60 * 60;
 /// Time of a cancelled job to end its client and to push its work.
 const CANCEL_WAIT: Duration = Duration::from_secs(60);
 const KILLED_WAIT: Duration = Duration::from_secs(15);
-const LOOK_EVERY: Duration = Duration::from_millis(50);
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 #[derive(Debug, thiserror::Error)]
 pub enum JobError {
@@ -220,7 +220,7 @@ impl WorkerJobs {
             if Instant::now() >= last {
                 return false;
             }
-            std::thread::sleep(LOOK_EVERY);
+            std::thread::sleep(POLL_INTERVAL);
         }
         true
     }

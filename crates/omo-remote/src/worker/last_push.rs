@@ -9,7 +9,7 @@ use super::Worker;
 use super::push_patience::PushPatience;
 use super::reporter::Reporter;
 
-const LOOK_EVERY: Duration = Duration::from_millis(50);
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 impl Worker<'_> {
     /// Pushes at the end of the worker, and goes on while the remote that took its first report is away. A worker that
@@ -89,7 +89,7 @@ impl Worker<'_> {
             if left.is_zero() {
                 return;
             }
-            std::thread::sleep(left.min(LOOK_EVERY));
+            std::thread::sleep(left.min(POLL_INTERVAL));
         }
     }
 }

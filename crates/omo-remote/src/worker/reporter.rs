@@ -17,7 +17,7 @@ use crate::exchange::{EXCHANGE_VERSION, REPORT_FILE, WorkerPhase, WorkerReport, 
 const CLAIMS: usize = 4;
 
 /// Pause between two looks for a later start's report: the longest time that both of them cost money.
-const LOOK_EVERY: Duration = Duration::from_secs(2 * 60);
+const POLL_INTERVAL: Duration = Duration::from_secs(2 * 60);
 const OTHER_REFERENCE: &str = "refs/omo/other-report";
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -74,7 +74,7 @@ impl<'r> Reporter<'r> {
             host,
             seen,
             has_claimed: false,
-            look_at: Instant::now() + LOOK_EVERY,
+            look_at: Instant::now() + POLL_INTERVAL,
             patience: None,
         }
     }
@@ -88,7 +88,7 @@ impl<'r> Reporter<'r> {
         if now < self.look_at {
             return false;
         }
-        self.look_at = now + LOOK_EVERY;
+        self.look_at = now + POLL_INTERVAL;
         let branch = report_branch(&self.branch);
         match self
             .clone

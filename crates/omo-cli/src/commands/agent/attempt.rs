@@ -124,10 +124,10 @@ fn print_judgement(judged: &JudgedAttempt, prints_next: bool) -> Result<(), Comm
         }
     }
     let is_tried_again = matches!(standing, Some(TaskStanding::Is(TaskStatus::Pending)));
-    let again = match judged.state.mode {
+    let retry_words = match judged.state.mode {
         ExecutionMode::Batches if !is_tried_again => "omo does not try a task again by itself.",
         _ => "`omo agent next` says whether it is done again, and by whom.",
     };
-    writeln!(out, "{again} Report the first line and end.")?;
+    writeln!(out, "{retry_words} Report the first line and end.")?;
     Ok(())
 }

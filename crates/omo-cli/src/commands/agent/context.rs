@@ -15,7 +15,7 @@ use crate::output;
 use crate::task_list_files::{
     self, MAX_CHARS, TaskListOption, non_empty_text, print, print_value, split_list,
 };
-use crate::wait::{LONGEST_WAIT, LOOK_EVERY};
+use crate::wait::{LONGEST_WAIT, POLL_INTERVAL};
 
 const HELP: &str = "\
 Example:
@@ -231,7 +231,7 @@ fn wait_for_explorers(
         if !is_awaited || Instant::now() >= deadline {
             return Ok(context);
         }
-        std::thread::sleep(LOOK_EVERY.min(deadline.saturating_duration_since(Instant::now())));
+        std::thread::sleep(POLL_INTERVAL.min(deadline.saturating_duration_since(Instant::now())));
     }
 }
 

@@ -81,7 +81,7 @@ fn typed_arguments(
 }
 
 fn nothing_typed(command: ExecuteCommand) -> String {
-    let (what, run) = match command {
+    let (source, run) = match command {
         ExecuteCommand::Execute | ExecuteCommand::ExecuteLocal => {
             ("the plan", "omo run start '<plan.md>'")
         }
@@ -89,7 +89,7 @@ fn nothing_typed(command: ExecuteCommand) -> String {
         ExecuteCommand::UlwExec => ("the task list", "omo run start --tasks --session ID"),
     };
     format!(
-        "DO\n  No arguments were typed for this command. If you called it yourself, run this with {what} that you \
+        "DO\n  No arguments were typed for this command. If you called it yourself, run this with {source} that you \
          were asked to execute:\n  run: {run}\n  If you do not know which one is meant, ask the user."
     )
 }

@@ -13,8 +13,8 @@ use crate::page_file::{PageFile, announce_page};
 use crate::run_reader::RunReader;
 use crate::watch::run_loop::{Pace, RunDisplay, show_until_end};
 
-const LOOK_EVERY: Duration = Duration::from_secs(1);
-const HEAR_EVERY: Duration = Duration::from_millis(100);
+const POLL_INTERVAL: Duration = Duration::from_secs(1);
+const INTERRUPT_INTERVAL: Duration = Duration::from_millis(100);
 
 pub(super) fn note_interruption() -> Arc<AtomicBool> {
     let interrupted = Arc::new(AtomicBool::new(false));
@@ -36,7 +36,7 @@ impl PageDisplay<'_> {
             run,
             &mut self,
             &Pace {
-                interval: LOOK_EVERY,
+                interval: POLL_INTERVAL,
                 deadline: None,
                 is_live: false,
             },
@@ -89,7 +89,7 @@ impl RunDisplay for PageDisplay<'_> {
     fn wait(&mut self, _run: &RunReader<'_>, patience: Duration) -> Result<(), CommandError> {
         let until = Instant::now() + patience;
         while self.goes_on() && Instant::now() < until {
-            std::thread::sleep(HEAR_EVERY);
+            std::thread::sleep(INTERRUPT_INTERVAL);
         }
         Ok(())
     }

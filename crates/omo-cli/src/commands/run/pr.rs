@@ -283,19 +283,19 @@ fn require_work<'c>(
     state: &RunState,
     checkout: &'c CheckoutHead,
 ) -> Result<&'c str, CommandError> {
-    if let Some(own) = state.branch.as_deref()
-        && checkout.reference() != Some(own)
+    if let Some(branch) = state.branch.as_deref()
+        && checkout.reference() != Some(branch)
     {
-        let own = branch_name(own);
+        let branch = branch_name(branch);
         let now = checkout.reference().map_or("no branch", branch_name);
         let message = format!(
             "the run worked on {}, and {} is checked out",
-            sanitize(own, 200),
+            sanitize(branch, 200),
             sanitize(now, 200)
         );
         let hint = format!(
             "`git switch {}`, then `omo run pr`; or push your branch yourself",
-            quote_argument(own)
+            quote_argument(branch)
         );
         return Err(CommandError::precondition(message, hint));
     }

@@ -57,12 +57,12 @@ pub(super) fn next_line(context: &CommandContext, state: &RunState) -> String {
 /// Line on the reopened tasks; for a review, on the judgement alone.
 pub(crate) fn reopened_line(state: &RunState, id: &str) -> String {
     let is_review = state.plan.task(id).is_some_and(Task::is_verification);
-    let again = if is_review {
+    let consequence = if is_review {
         "judges again; no task is done again."
     } else {
         "is to be done again."
     };
-    format!("{} {again}", sanitize(id, 64))
+    format!("{} {consequence}", sanitize(id, 64))
 }
 
 pub(crate) fn reopen(

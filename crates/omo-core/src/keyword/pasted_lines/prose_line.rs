@@ -48,22 +48,24 @@ impl Line<'_> {
 
     /// Quoted text: `He wrote: use ulw`, `translate to German: ulw …`, `Subject: ulw …`.
     pub(super) fn is_behind_label(&self) -> bool {
-        const SAID: &str = "wrote writes said says asked asks replied typed answered";
-        const HANDED: &str = "translate spell rephrase paraphrase proofread pronounce";
-        const HEADERS: &str = "subject re fwd fw aw title betreff";
+        const SPEECH_VERBS: &str = "wrote writes said says asked asks replied typed answered";
+        const TEXT_TASKS: &str = "translate spell rephrase paraphrase proofread pronounce";
+        const MAIL_HEADERS: &str = "subject re fwd fw aw title betreff";
         let Some((label, _)) = self.before().split_once(": ") else {
             return false;
         };
         let label = label.to_ascii_lowercase();
         let words: Vec<&str> = label.split_whitespace().collect();
-        let is_own = words
+        let is_about_user = words
             .iter()
             .any(|word| matches!(*word, "i" | "as" | "like"));
-        words.last().is_some_and(|last| among(SAID, last)) && words.len() > 1 && !is_own
+        words.last().is_some_and(|last| among(SPEECH_VERBS, last))
+            && words.len() > 1
+            && !is_about_user
             || words
                 .iter()
                 .find(|word| **word != "please")
-                .is_some_and(|first| among(HANDED, first))
-            || words.len() == 1 && among(HEADERS, &label)
+                .is_some_and(|first| among(TEXT_TASKS, first))
+            || words.len() == 1 && among(MAIL_HEADERS, &label)
     }
 }

@@ -47,8 +47,8 @@ pub fn answered(command: RunCommand, arguments: &str, answer: &str) -> String {
     format!("{head}{text}{}", if rest == 0 { "" } else { &cut })
 }
 
-pub fn lines(said: &str) -> String {
-    let lines: Vec<String> = said
+pub fn first_lines(output: &str) -> String {
+    let lines: Vec<String> = output
         .trim_end()
         .lines()
         .take(10)
@@ -88,7 +88,7 @@ pub fn still_at_work(run: &str, at_work: &AtWork, cancelled_by: CancelledBy) -> 
         CancelledBy::AnySession => format!("/omo:cancel {run}"),
         CancelledBy::Terminal => format!("`omo run cancel --run {run}`"),
     };
-    let (what, them) = match at_work {
+    let (workers, pronoun) = match at_work {
         AtWork::Parallel(0) => ("the supervisor of the plan run".to_owned(), "it"),
         AtWork::Parallel(1) => (
             "a parallel client and the supervisor of the plan run".to_owned(),
@@ -119,7 +119,7 @@ pub fn still_at_work(run: &str, at_work: &AtWork, cancelled_by: CancelledBy) -> 
             )
         }
     };
-    format!("Still at work: {what} `{run}`. {cancel} ends {them}.")
+    format!("Still at work: {workers} `{run}`. {cancel} ends {pronoun}.")
 }
 
 pub fn perhaps_at_work(run: &str) -> String {

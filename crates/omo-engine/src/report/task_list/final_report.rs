@@ -146,7 +146,7 @@ fn remarks(text: &mut String, state: &RunState) {
         }
     };
     let uncompared = task_ids_where(state, |task, _| task.files.is_empty());
-    let again = task_ids_where(state, |_, known| known.attempts > 1);
+    let repeated = task_ids_where(state, |_, known| known.attempts > 1);
     let vacuous = task_ids_where(state, |_, known| !known.already_green.is_empty());
     for (ids, what) in [
         (
@@ -162,7 +162,7 @@ fn remarks(text: &mut String, state: &RunState) {
             vacuous,
             "checks that were green before the work, and prove little",
         ),
-        (again, "done at a later attempt than the first"),
+        (repeated, "done at a later attempt than the first"),
     ] {
         if !ids.is_empty() {
             let _ = writeln!(text, "- {}: {what}", capitalize(&task_names(&ids)));

@@ -141,7 +141,7 @@ pub(super) fn describe_checks(text: &mut String, task: &Task, task_state: Option
 
 fn on_failure(task: &Task) -> String {
     let most = task.max_attempts;
-    let what = match task.on_failure {
+    let consequence = match task.on_failure {
         OnFailure::Revert => {
             format!("up to {most} attempts; then its changes are taken back, and the run stops")
         }
@@ -159,7 +159,7 @@ fn on_failure(task: &Task) -> String {
         OnFailure::Hold => "it stays as it is until a person has it tried again".to_owned(),
     };
     format!(
-        "- On failure: {}: {what}.\n",
+        "- On failure: {}: {consequence}.\n",
         super::on_failure_word(task.on_failure)
     )
 }

@@ -52,8 +52,8 @@ pub fn check_lines(check: &TaskCheck, outcome: &TaskCheckOutcome) -> Vec<String>
 }
 
 /// The line for an event; `None` where it is about no step, or not worth a line.
-pub fn task_event_line(plan: &Plan, what: &EventKind) -> Option<String> {
-    match what {
+pub fn task_event_line(plan: &Plan, kind: &EventKind) -> Option<String> {
+    match kind {
         EventKind::TaskStarted {
             task, attempt: 1, ..
         } => Some(task_heading(plan, plan.task(task)?)),
@@ -97,13 +97,16 @@ pub fn task_event_line(plan: &Plan, what: &EventKind) -> Option<String> {
             kept,
         } => {
             // Removed changes are kept first.
-            let (done, but) = match kept {
+            let (result_words, files_lead) = match kept {
                 None if !not_restored.is_empty() => ("could not be taken back", ": "),
                 _ => ("are taken back", ", but for: "),
             };
-            let mut parts = vec![format!("Step {task}: its changes {done}")];
+            let mut parts = vec![format!("Step {task}: its changes {result_words}")];
             if !not_restored.is_empty() {
-                parts.push(format!("{but}{}", sanitize(&not_restored.join("; "), 400)));
+                parts.push(format!(
+                    "{files_lead}{}",
+                    sanitize(&not_restored.join("; "), 400)
+                ));
             }
             let kept = kept.as_deref().and_then(taken_back::restore_command);
             parts.extend(

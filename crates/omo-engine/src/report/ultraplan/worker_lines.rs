@@ -12,8 +12,8 @@ use crate::report::workers::{
 use crate::state::RunState;
 
 /// The line for an event; `None` where the user need not be told.
-pub fn worker_event_line(state: &RunState, what: &EventKind) -> Option<String> {
-    Some(match what {
+pub fn worker_event_line(state: &RunState, kind: &EventKind) -> Option<String> {
+    Some(match kind {
         EventKind::GroupPrepared {
             group,
             worktree,
@@ -82,7 +82,7 @@ pub fn worker_event_line(state: &RunState, what: &EventKind) -> Option<String> {
         EventKind::WorkerEnded { group, how, .. } => {
             let how = sanitize(how, 200);
             match how.strip_prefix("it ") {
-                Some(what) => format!("{}: its client {what}", worker_name(group)),
+                Some(kind) => format!("{}: its client {kind}", worker_name(group)),
                 None => format!("{}: its client: {how}", worker_name(group)),
             }
         }
@@ -92,12 +92,12 @@ pub fn worker_event_line(state: &RunState, what: &EventKind) -> Option<String> {
                 worker_name(group)
             )
         }
-        what => return session_event_line(state, what),
+        kind => return session_event_line(state, kind),
     })
 }
 
-fn session_event_line(state: &RunState, what: &EventKind) -> Option<String> {
-    Some(match what {
+fn session_event_line(state: &RunState, kind: &EventKind) -> Option<String> {
+    Some(match kind {
         EventKind::GroupStuck { group, reason: why } => {
             format!("{} needs you: {}", worker_name(group), sanitize(why, 300))
         }
@@ -204,10 +204,10 @@ fn session_event_line(state: &RunState, what: &EventKind) -> Option<String> {
             is_final: false,
             ..
         } => {
-            let line = task_lines::task_event_line(&state.plan, what)?;
+            let line = task_lines::task_event_line(&state.plan, kind)?;
             format!("Step {task}: {line}")
         }
-        what => return task_lines::task_event_line(&state.plan, what),
+        kind => return task_lines::task_event_line(&state.plan, kind),
     })
 }
 

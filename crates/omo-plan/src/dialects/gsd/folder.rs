@@ -242,14 +242,17 @@ impl PlanNames {
     }
 
     /// Indices of the plans that `required` names: a plan, a number in the same phase, or a phase.
-    fn find(&self, required: &str, own: usize) -> Vec<usize> {
+    fn find(&self, required: &str, own_place: usize) -> Vec<usize> {
         let plain = required.trim();
         let plain = ["plan ", "Plan ", "phase ", "Phase "]
             .iter()
             .find_map(|word| plain.strip_prefix(word))
             .unwrap_or(plain);
         let key = without_zeros(&file_name(plain));
-        let same_phase = self.list.get(own).and_then(|name| name.rsplit_once('-'));
+        let same_phase = self
+            .list
+            .get(own_place)
+            .and_then(|name| name.rsplit_once('-'));
         let in_phase = same_phase.map(|(phase, _)| format!("{}-{key}", without_zeros(phase)));
         let by_name = self
             .places
@@ -259,7 +262,10 @@ impl PlanNames {
             .or_else(|| self.phases.get(&key))
             .cloned()
             .unwrap_or_default();
-        found.into_iter().filter(|place| *place != own).collect()
+        found
+            .into_iter()
+            .filter(|place| *place != own_place)
+            .collect()
     }
 }
 

@@ -58,27 +58,27 @@ impl<'e, 'a> TaskMasterIds<'e, 'a> {
     /// Removes dependencies on deleted tasks, and returns them.
     pub(super) fn drop_gone(&self, task: &mut Task) -> Vec<String> {
         let stated = task.stated_deps.take();
-        let (kept, gone) = stated
+        let (kept, dropped) = stated
             .clone()
             .unwrap_or_default()
             .into_iter()
             .partition(|id| self.has(id));
         task.stated_deps = stated.map(|_| kept);
-        gone
+        dropped
     }
 
     /// Id that `name` stands for: a sibling's where there is one, else a task's.
-    fn resolve(&self, name: &str, own: &str, parent: Option<&str>) -> String {
+    fn resolve(&self, name: &str, own_id: &str, parent: Option<&str>) -> String {
         let Some(parent) = parent else {
             return name.to_owned();
         };
         let sibling = format!("{parent}.{name}");
         let is_full = name.contains('.') && self.has(name);
-        if is_full || sibling == own || !self.has(&sibling) {
+        if is_full || sibling == own_id || !self.has(&sibling) {
             return name.to_owned();
         }
         // A number that a parent and a later sibling share is the task of that number.
-        let is_later = self.places.get(sibling.as_str()) > self.places.get(own);
+        let is_later = self.places.get(sibling.as_str()) > self.places.get(own_id);
         if self.has(name) && is_later && self.parent_names(parent, name) {
             name.to_owned()
         } else {

@@ -240,10 +240,10 @@ fn add_tasks<'a>(
 }
 
 /// Id of a task: `2` below `1` is `1.2`, and so is `1.2`.
-fn task_id(own: &str, above: Option<&str>) -> String {
-    match above {
-        Some(above) if !is_below(own, above) => format!("{above}.{own}"),
-        _ => own.to_owned(),
+fn task_id(number: &str, parent: Option<&str>) -> String {
+    match parent {
+        Some(parent) if !is_below(number, parent) => format!("{parent}.{number}"),
+        _ => number.to_owned(),
     }
 }
 

@@ -309,12 +309,12 @@ impl<'d> StepReader<'_, 'd, '_> {
         )?;
         if !checkpoint.is_plain {
             let shown = omo_core::text::sanitize(&checkpoint.command, 80);
-            let what = if checkpoint.message.is_some() {
+            let use_words = if checkpoint.message.is_some() {
                 "only its message is used"
             } else {
                 "it is not used"
             };
-            let text = format!("`{shown}` is not a plain commit: {what}");
+            let text = format!("`{shown}` is not a plain commit: {use_words}");
             let span = label.span.start..label.value.end;
             self.add(
                 Code::CheckpointNotACommit,

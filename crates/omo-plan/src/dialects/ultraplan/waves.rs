@@ -15,11 +15,11 @@ pub(crate) fn assign_waves(
     let mut waves: Vec<Option<u64>> = Vec::new();
     for session in &strategy.sessions {
         let elsewhere = listed.get(&session.number).copied();
-        if let (Some(own), Some(elsewhere)) = (session.wave, elsewhere)
-            && own != elsewhere
+        if let (Some(wave), Some(elsewhere)) = (session.wave, elsewhere)
+            && wave != elsewhere
         {
             let text = format!(
-                "session {} says wave {own}, and the execution order wave {elsewhere}",
+                "session {} says wave {wave}, and the execution order wave {elsewhere}",
                 session.number
             );
             findings.add(
@@ -97,28 +97,29 @@ fn report_dependencies(
     for (place, session) in sessions.iter().enumerate() {
         for number in &session.deps.numbers {
             let span = session.deps.span.clone();
-            let own = session.number;
+            let dependent = session.number;
             let Some(other) = places.get(number) else {
-                let text = format!("session {own} depends on session {number}, which is not there");
+                let text =
+                    format!("session {dependent} depends on session {number}, which is not there");
                 findings.add(Code::UnknownSession, span, None, text, "");
                 continue;
             };
-            if *number == own {
+            if *number == dependent {
                 findings.add(
                     Code::SelfDependency,
                     span,
                     None,
-                    format!("session {own} depends on itself"),
+                    format!("session {dependent} depends on itself"),
                     "",
                 );
             } else if in_circle.contains(&place) && in_circle.contains(other) {
                 let text = format!(
-                    "session {own} depends on session {number}, which waits for it in turn"
+                    "session {dependent} depends on session {number}, which waits for it in turn"
                 );
                 findings.add(Code::Cycle, span, None, text, "");
             } else if stages.get(*other) >= stages.get(place) {
                 let text = format!(
-                    "session {own} depends on session {number}, which runs in the same wave or later"
+                    "session {dependent} depends on session {number}, which runs in the same wave or later"
                 );
                 let help = "give it a later wave than what it depends on";
                 findings.add(Code::SessionDependsOnLaterWave, span, None, text, help);

@@ -12,13 +12,13 @@ const MAX_ROW_BYTES: usize = 16_384;
 static PROVING_WORD: Pattern = Pattern::new(
     r"(?i-u:\b(?:test|tests|pytest|vitest|jest|lint|eslint|ruff|mypy|pyright|basedpyright|tsc|typecheck|type-check|types|check|checks|build|compile|validate|verify|quality|clippy|fmt|vet|e2e|ci|coverage|spec|rspec|phpunit|phpstan|playwright|cypress|analyze|golangci-lint|rubocop|tox|nox|pre-commit|prettier|biome|svelte-check|vue-tsc|ctest|assemble|xcodebuild|black|flake8|pylint)\b|\b(?:grep\s+-[A-Za-z]*q|diff\s+-q|cmp\s+-s)|\b(?:check|test|lint|verify|validate)_|test:|lint:|check:|:test|:check|:lint|--check|--noEmit)",
 );
-static VERIFIES: Pattern = Pattern::new(
+static VERIFYING_WORD: Pattern = Pattern::new(
     r"(?i-u:\b(?:run|runs|running|verify|verified|verifying|validate|validated|validating|ensure|check|confirm|execute|test|tests|pass|passes|passing|succeeds?|lint|linting|build|builds|compiles?|typecheck|quality|gate|clean|green)\b)|実行|確認|検証|チェック|テスト|运行|验证|检查|测试|통과|실행|확인|自检|自測|[Cc]hạy|[Kk]iểm tra|(?i-u:ejecut|verific|comprob|rodar)|[Ee]xécut|[Vv]érifi|[Aa]usführen|[Pp]rüfen|[Зз]апуст|[Пп]ровер",
 );
 static COMMAND_LEAD: Pattern =
     Pattern::new(r"(?:\(|(?i-u:\b(?:with|via|using|run|execute)\s+)|:\s+)");
 
-static JOINT: Pattern = Pattern::new(r"^\s*[,&+、，]?\s*(?:and|then)?\s*$");
+static JOINING_WORD: Pattern = Pattern::new(r"^\s*[,&+、，]?\s*(?:and|then)?\s*$");
 
 pub(crate) static NEGATES: Pattern = Pattern::new(
     r"(?i-u:\b(?:do not|don't|never|without|instead of|rather than|avoid|not)\s+(?:\w+\s+){0,2})$",
@@ -31,7 +31,7 @@ pub(crate) static JUDGES: Pattern = Pattern::new(
 
 pub(super) fn read_commands(row: &str) -> Vec<String> {
     let mut found = Vec::new();
-    if row.len() > MAX_ROW_BYTES || !VERIFIES.is_match(row) {
+    if row.len() > MAX_ROW_BYTES || !VERIFYING_WORD.is_match(row) {
         return found;
     }
     let verb = read_verb(row);
@@ -43,7 +43,7 @@ pub(super) fn read_commands(row: &str) -> Vec<String> {
                 let byte = row.len() - text.len();
                 // A command that `and` or a comma joins to a check is a check as well.
                 let is_joined =
-                    verb == TaskVerb::Run && !found.is_empty() && JOINT.is_match(before);
+                    verb == TaskVerb::Run && !found.is_empty() && JOINING_WORD.is_match(before);
                 let code = code.trim();
                 if is_joined && is_command(code) || is_check(code, row, byte, behind, verb) {
                     found.push(code.to_owned());
@@ -108,7 +108,7 @@ fn is_check(code: &str, row: &str, byte: usize, behind: &str, verb: TaskVerb) ->
         .is_some_and(|word| matches!(word.as_str(), "runs" | "add" | "script" | "define"));
     match verb {
         TaskVerb::Run | TaskVerb::Inspect | TaskVerb::Ensure => {
-            !is_made && (PROVING_WORD.is_match(code) || is_run || is_with(&near))
+            !is_made && (PROVING_WORD.is_match(code) || is_run || follows_with(&near))
         }
         TaskVerb::Create | TaskVerb::Change | TaskVerb::Delete => {
             !is_made && PROVING_WORD.is_match(code) && (is_run || is_passed)
@@ -120,7 +120,7 @@ fn is_check(code: &str, row: &str, byte: usize, behind: &str, verb: TaskVerb) ->
     }
 }
 
-fn is_with(near: &[String]) -> bool {
+fn follows_with(near: &[String]) -> bool {
     near.first()
         .is_some_and(|word| matches!(word.as_str(), "with" | "via" | "using"))
 }

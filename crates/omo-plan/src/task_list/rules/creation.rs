@@ -165,24 +165,26 @@ pub fn new_task(
     now: Timestamp,
 ) -> Result<TaskFile, VerbRefusal> {
     require_open(session)?;
-    let of = &session.session_id;
+    let session_id = &session.session_id;
     let id = new
         .id
         .unwrap_or_else(|| next_task_id(ids.iter().map(String::as_str)));
     if ids.contains(&id) {
         let hint = "without `--id` it gets the next free number; `omo agent task update` changes one that is there";
         return Err(precondition_refusal(
-            format!("session {of} has a task {id} already"),
+            format!("session {session_id} has a task {id} already"),
             hint,
         ));
     }
     if let Some(unknown) = new.blocked_by.iter().find(|need| !ids.contains(need)) {
-        let what = if *unknown == id {
+        let unknown_words = if *unknown == id {
             "itself"
         } else {
             "which is not there"
         };
-        let message = format!("task {id} of session {of} would wait for task {unknown}, {what}");
+        let message = format!(
+            "task {id} of session {session_id} would wait for task {unknown}, {unknown_words}"
+        );
         let hint = "create what it waits for first; `omo agent task list` names the tasks";
         return Err(VerbRefusal {
             kind: VerbRefusalKind::NotFound,

@@ -220,14 +220,14 @@ fn require_phase(
 fn require_flag(
     session: &TaskListFile,
     is_set: bool,
-    what: &str,
+    action: &str,
     flag: &str,
 ) -> Result<(), VerbRefusal> {
     if is_set {
         return Ok(());
     }
     let message = format!(
-        "{what} needs {flag} before it in session {}",
+        "{action} needs {flag} before it in session {}",
         session.session_id
     );
     Err(precondition_refusal(
@@ -239,12 +239,12 @@ fn require_flag(
 fn require_all_resolved(
     session: &TaskListFile,
     work: TaskListWork<'_>,
-    what: &str,
+    action: &str,
 ) -> Result<(), VerbRefusal> {
     let id = &session.session_id;
     if work.unreadable_tasks > 0 {
         let message = format!(
-            "{what} of session {id}: {} of its tasks cannot be read",
+            "{action} of session {id}: {} of its tasks cannot be read",
             work.unreadable_tasks
         );
         return Err(precondition_refusal(
@@ -257,7 +257,7 @@ fn require_all_resolved(
         .collect();
     if !open.is_empty() {
         let message = format!(
-            "{what} of session {id}: not all tasks are resolved: {}",
+            "{action} of session {id}: not all tasks are resolved: {}",
             open.join(", ")
         );
         return Err(precondition_refusal(
@@ -267,7 +267,7 @@ fn require_all_resolved(
     }
     if count_resolved(work.tasks) == 0 {
         return Err(precondition_refusal(
-            format!("{what} of session {id}: it has no tasks"),
+            format!("{action} of session {id}: it has no tasks"),
             "`omo agent task create` makes one",
         ));
     }

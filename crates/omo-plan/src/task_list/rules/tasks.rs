@@ -99,17 +99,19 @@ fn edit_task(
     let Some(needs) = &edit.blocked_by else {
         return Ok(());
     };
-    let (id, of) = (&task.id, &session.session_id);
+    let (id, session_id) = (&task.id, &session.session_id);
     let unknown = needs
         .iter()
         .find(|need| *need == id || !tasks.iter().any(|task| task.id == **need));
     if let Some(unknown) = unknown {
-        let what = if unknown == id {
+        let unknown_words = if unknown == id {
             "itself"
         } else {
             "which is not there"
         };
-        let message = format!("task {id} of session {of} would wait for task {unknown}, {what}");
+        let message = format!(
+            "task {id} of session {session_id} would wait for task {unknown}, {unknown_words}"
+        );
         let hint = "`omo agent task list` names the tasks";
         return Err(VerbRefusal {
             kind: VerbRefusalKind::NotFound,
@@ -124,7 +126,7 @@ fn edit_task(
     Ok(())
 }
 
-fn require_planning(session: &TaskListFile, what: &str) -> Result<(), VerbRefusal> {
+fn require_planning(session: &TaskListFile, action: &str) -> Result<(), VerbRefusal> {
     if matches!(
         session.phase,
         TaskListPhase::Planning | TaskListPhase::PlanningComplete
@@ -132,7 +134,7 @@ fn require_planning(session: &TaskListFile, what: &str) -> Result<(), VerbRefusa
         return Ok(());
     }
     let message = format!(
-        "session {} is in {}, and {what} before it is executed",
+        "session {} is in {}, and {action} before it is executed",
         session.session_id,
         session.phase.word()
     );

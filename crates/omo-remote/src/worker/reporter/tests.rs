@@ -25,7 +25,7 @@ fn a_later_start_is_found_without_a_push_and_nothing_else_is_taken_for_one() {
     let mut first = Reporter::new(&one, "b", "first", None, "");
     let mut now = Instant::now();
     let mut look = |first: &mut Reporter| {
-        now += LOOK_EVERY;
+        now += POLL_INTERVAL;
         first.is_replaced(now)
     };
     assert!(!look(&mut first), "no report at all");

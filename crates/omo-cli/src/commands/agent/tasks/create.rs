@@ -204,7 +204,7 @@ fn require_replaceable(
 }
 
 fn say(
-    what: &str,
+    heading: &str,
     locked: &LockedTaskList,
     session: &TaskListFile,
     source: Option<&SourceFile>,
@@ -223,7 +223,7 @@ fn say(
         max_workers.to_string()
     };
     task_list_files::print(&format!(
-        "Session {} {what}: {}\nFolder: {}\nWorkers at once: {workers}. Iterations at most: {max_iterations}.\n{}{instruction}",
+        "Session {} {heading}: {}\nFolder: {}\nWorkers at once: {workers}. Iterations at most: {max_iterations}.\n{}{instruction}",
         session.session_id,
         session.phase.word(),
         locked.path().display(),

@@ -113,12 +113,12 @@ struct PlanWalk<'a> {
 }
 
 impl PlanWalk<'_> {
-    fn look_below(&mut self, what: &str, look: impl FnOnce(&mut Self)) {
+    fn look_below(&mut self, folder_words: &str, look: impl FnOnce(&mut Self)) {
         (self.left, self.is_cut) = (MAX_ENTRIES, false);
         look(self);
         if self.is_cut {
             self.omissions.push(format!(
-                "only the first {MAX_ENTRIES} entries of {what} were looked at"
+                "only the first {MAX_ENTRIES} entries of {folder_words} were looked at"
             ));
         }
     }
