@@ -1,26 +1,21 @@
 //! Verbs of an attempt at a task: its start, its judgement by measurements, giving it up, and a lost worker.
 
-use std::collections::BTreeSet;
-use std::slice;
+mod judgement;
 
-use omo_core::check::counterfactual::CheckCounterfactual;
-use omo_core::check::task_check::{TaskCheck, TaskCheckOutcome, TaskCheckVerdict};
+use omo_core::check::task_check::{TaskCheck, TaskCheckOutcome};
 use omo_core::text::sanitize;
-use omo_git::commit::CommitRefusal;
-use omo_plan::model::{OnFailure, Task, TaskKind};
-use omo_plan::paths::PlannedPaths;
+use omo_plan::model::{OnFailure, Task};
 use omo_plan::refusal::{VerbRefusal, VerbRefusalKind};
 
 use super::{ended_refusal, find_task, lost_worker_event, unanswered_refusal};
 use crate::commit_guard::JudgeStates;
-use crate::event::{AttemptEnd, EventKind, HookChanges, QuestionKind, UnfinishedLine};
-use crate::question_text::build_question;
-use crate::report::ultraplan::short_commit;
+use crate::event::{AttemptEnd, EventKind};
+use crate::parallel_schedule;
 use crate::schedule::{self, NextAction};
 use crate::state::{FINAL_CHECKS_ID, MAX_REASON_CHARS, RunState, TaskStanding, TaskStatus};
-use crate::{evidence_rules, parallel_schedule, task_counterfactual};
 
-const MAX_NAMED_FILES: usize = 5;
+use judgement::scope_violation;
+pub use judgement::{AttemptMeasurement, CommitOutcome, StrayCommit, judge_attempt};
 
 #[derive(Clone, Debug, Default)]
 pub struct AttemptStart {
@@ -550,179 +545,6 @@ pub fn with_snapshot(events: Vec<EventKind>, left: Option<&String>) -> Vec<Event
             other => other,
         })
         .collect()
-}
-
-fn needs_verdict(state: &RunState, task: &Task) -> bool {
-    state.is_task_list() && !task.criteria.is_empty()
-}
-
-fn claim_event(
-    state: &RunState,
-    task: &Task,
-    evidence_ids: Vec<String>,
-    proof: &ProvingOutcomes,
-    end: AttemptEnd,
-) -> Result<EventKind, VerbRefusal> {
-    let word = state.plan.dialect.unit_word();
-    evidence_rules::check_worker_evidence(state, &task.id, &evidence_ids).map_err(|why| {
-        let message = format!("{word} {} has criteria that no command decides, and nothing shows them: {why}", task.id);
-        let hint = "`omo agent evidence run --ticket … -- COMMAND` runs one and prints its id, `omo agent done --ticket … --evidence e1` names it";
-        VerbRefusal::new(VerbRefusalKind::Precondition, message, hint)
-    })?;
-    let named = state
-        .evidence
-        .iter()
-        .filter(|known| evidence_ids.contains(&known.id));
-    let named = named.map(|known| {
-        format!(
-            "{} `{}`",
-            known.id,
-            sanitize(&known.command, 120).replace('`', "'")
-        )
-    });
-    let checked = (!proof.ran.is_empty()).then(|| proof.summary());
-    let parts: Vec<String> = checked.into_iter().chain(named).collect();
-    let end = AttemptEnd {
-        evidence: parts.join("; "),
-        ..end
-    };
-    Ok(EventKind::TaskClaimed {
-        task: task.id.clone(),
-        evidence_ids,
-        end,
-    })
-}
-
-fn outcome_text(check: &TaskCheck, outcome: &TaskCheckOutcome) -> String {
-    let reason = outcome.printed.reason().filter(|_| !outcome.is_green());
-    let reason = reason
-        .map(|reason| format!(": {}", sanitize(reason, 160)))
-        .unwrap_or_default();
-    let command = sanitize(&check.command, 120).replace('`', "'");
-    format!("`{command}` {}{reason}", sanitize(outcome.describe(), 160))
-}
-
-/// The fault of changes in a never-touch list. No attempt follows: such a worker is not sent back without a person.
-fn scope_violation<'f>(
-    state: &RunState,
-    task: &Task,
-    mut files: impl Iterator<Item = &'f String>,
-) -> Option<String> {
-    let of_group = state
-        .plan
-        .group_of(&task.id)
-        .map(|(_, group)| group.never_touch.as_slice())
-        .unwrap_or_default();
-    let never = PlannedPaths::new(task.never_touch.iter().chain(of_group).map(String::as_str));
-    let file = sanitize(files.find(|file| never.covers(file))?, 200);
-    Some(format!(
-        "SCOPE VIOLATION: Step {} changed {file} which is in the never-touch list.",
-        task.id
-    ))
-}
-
-/// The fault of commits with unlisted files: the user's branch would get them, even if a later commit removes them.
-fn stray_commit_reason(task: &Task, stray: &[StrayCommit], state: &RunState) -> Option<String> {
-    let StrayCommit { commit, files, .. } = stray.first()?;
-    let (commit, word) = (short_commit(commit), state.plan.dialect.unit_word());
-    let more = stray.len() - 1;
-    let more = if more == 0 {
-        String::new()
-    } else {
-        format!(", and {more} more such commits")
-    };
-    Some(format!(
-        "commit {commit} holds {}, which {word} {} does not list{more}; take it out of the branch, not with another commit \
-         but with `git reset --soft {commit}~1`",
-        name_files(files),
-        task.id
-    ))
-}
-
-fn name_files(files: &[String]) -> String {
-    let shown: Vec<String> = files
-        .iter()
-        .take(MAX_NAMED_FILES)
-        .map(|file| sanitize(file, 100))
-        .collect();
-    let more = files.len() - shown.len();
-    let more = if more == 0 {
-        String::new()
-    } else {
-        format!(" and {more} more files")
-    };
-    format!("{}{more}", shown.join(", "))
-}
-
-/// The fault of green work without a commit, which would be lost with its work tree.
-fn missing_commit(commit: &CommitOutcome, end: &AttemptEnd) -> Option<String> {
-    match commit {
-        // A refusal becomes `TaskCommitRefused`.
-        CommitOutcome::Made { .. } | CommitOutcome::Refused { .. } => None,
-        CommitOutcome::HoldsUnlisted { files } => {
-            let files = sanitize(&files.join(", "), MAX_REASON_CHARS);
-            Some(format!(
-                "its commit was refused: it holds what the step does not name: {files}"
-            ))
-        }
-        CommitOutcome::Unchecked { why } => Some(format!(
-            "its commit could not be checked: {}",
-            sanitize(why, MAX_REASON_CHARS)
-        )),
-        CommitOutcome::Nothing => {
-            let own_files: Vec<&str> = end
-                .files
-                .iter()
-                .filter(|file| !end.out_of_scope.contains(file))
-                .map(String::as_str)
-                .collect();
-            let shown = sanitize(&own_files.join(", "), MAX_REASON_CHARS);
-            (!own_files.is_empty())
-                .then(|| format!("there was nothing to commit, and it has changed {shown}"))
-        }
-    }
-}
-
-/// Events of a refused commit. A fault in the work goes back to its worker once, while attempts are left; any other is
-/// a question to the user, and uses up no attempt. No changes are reverted.
-fn refused_commit_events(
-    state: &RunState,
-    task: &Task,
-    refusal: CommitRefusal,
-    kept: Option<String>,
-    end: AttemptEnd,
-) -> Vec<EventKind> {
-    let is_repeated = state
-        .tasks
-        .get(&task.id)
-        .is_some_and(|task| task.is_refused_as(&refusal));
-    let is_of_the_work = refusal.is_of_the_work(&end.files) && !is_repeated;
-    let evidence = format!(
-        "its commit was refused: {}",
-        sanitize(&refusal.to_string(), MAX_REASON_CHARS)
-    );
-    let end = AttemptEnd {
-        evidence,
-        refusal: Some(refusal),
-        ..end
-    };
-    let failed = failure_events(task, end.clone(), state);
-    if is_of_the_work
-        && matches!(
-            failed.as_slice(),
-            [EventKind::TaskFailed {
-                is_final: false,
-                ..
-            }]
-        )
-    {
-        return failed;
-    }
-    vec![EventKind::TaskCommitRefused {
-        task: task.id.clone(),
-        kept,
-        end,
-    }]
 }
 
 pub(crate) fn asks_about_commit(events: &[EventKind]) -> bool {

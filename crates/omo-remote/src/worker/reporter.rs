@@ -83,7 +83,7 @@ impl<'r> Reporter<'r> {
         self.has_claimed
     }
 
-    /// `true` if a later start has reported, or the report is gone; looks once each [`LOOK_EVERY`].
+    /// `true` if a later start has reported, or the report is gone; looks once each [`POLL_INTERVAL`].
     pub(super) fn is_replaced(&mut self, now: Instant) -> bool {
         if now < self.look_at {
             return false;
