@@ -36,7 +36,7 @@ struct RateLimit {
 pub(crate) fn read_stream(mut printed: impl BufRead) -> SessionOutput {
     let mut output = SessionOutput::default();
     let mut bytes = Vec::new();
-    let mut is_rest = false;
+    let mut continues = false;
     loop {
         bytes.clear();
         match (&mut printed).take(MAX_LINE).read_until(b'\n', &mut bytes) {
@@ -44,9 +44,10 @@ pub(crate) fn read_stream(mut printed: impl BufRead) -> SessionOutput {
             Ok(0) | Err(_) => return output,
         }
         // A part of an overlong line is skipped, even if it looks like a line of the client.
-        let (is_part, is_whole) = (is_rest, bytes.len() < MAX_BYTES || bytes.ends_with(b"\n"));
-        is_rest = !is_whole;
-        if is_part || !is_whole {
+        let (is_continuation, is_complete) =
+            (continues, bytes.len() < MAX_BYTES || bytes.ends_with(b"\n"));
+        continues = !is_complete;
+        if is_continuation || !is_complete {
             continue;
         }
         match serde_json::from_slice(&bytes) {

@@ -248,9 +248,9 @@ impl From<VerbRefusal> for CommandError {
             VerbRefusalKind::NotFound => ExitKind::NotFound,
             VerbRefusalKind::Precondition => ExitKind::Precondition,
             VerbRefusalKind::Contention => ExitKind::Busy,
-            VerbRefusalKind::Human => ExitKind::NeedsPerson,
+            VerbRefusalKind::NeedsPerson => ExitKind::NeedsPerson,
             VerbRefusalKind::Usage => ExitKind::Usage,
-            VerbRefusalKind::NotGreen => ExitKind::NotGreen,
+            VerbRefusalKind::ChecksNotGreen => ExitKind::NotGreen,
         };
         Self::new(kind, refusal.message, refusal.hint)
     }

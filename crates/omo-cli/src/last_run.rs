@@ -176,11 +176,11 @@ fn believed_sessions(
         (id, session)
     });
     Ok(believed
-        .filter(|(id, session)| is_meant(project, id) && changed_at(session).is_some())
+        .filter(|(id, session)| is_wanted_session(project, id) && changed_at(session).is_some())
         .collect())
 }
 
-fn is_meant(project: &Project, id: &SessionId) -> bool {
+fn is_wanted_session(project: &Project, id: &SessionId) -> bool {
     project.named_session().is_none_or(|named| named == id)
 }
 
@@ -205,7 +205,7 @@ fn kept_runs(
     Ok(own_runs.filter_map(|run| {
         let id = SessionId::parse(&run.session)
             .ok()
-            .filter(|id| is_meant(project, id))?;
+            .filter(|id| is_wanted_session(project, id))?;
         Some(LastRun {
             id,
             session: run.entry,

@@ -258,7 +258,7 @@ fn unanswered_refusal(question: &QuestionState) -> VerbRefusal {
         sanitize(first, 200)
     );
     VerbRefusal::new(
-        VerbRefusalKind::Human,
+        VerbRefusalKind::NeedsPerson,
         message,
         "`omo agent next` shows the question and how it is answered",
     )

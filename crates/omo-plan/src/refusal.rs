@@ -13,9 +13,9 @@ pub enum VerbRefusalKind {
     Precondition,
     /// Another worker or session holds the object.
     Contention,
-    Human,
+    NeedsPerson,
     Usage,
-    NotGreen,
+    ChecksNotGreen,
 }
 
 impl VerbRefusal {

@@ -11,7 +11,7 @@ const UNMARKED: &str = "no commit on the branch that was pushed carries the step
 
 pub struct RemoteEnd {
     /// The end, as a line of the run shows it.
-    pub how: String,
+    pub summary: String,
     /// The detail, as a question to a person shows it.
     pub detail: String,
     /// Follow-up for a step without a pushed commit.
@@ -78,7 +78,7 @@ pub fn remote_end(outcome: &JobOutcome, cost: ClientCost) -> RemoteEnd {
         },
     };
     RemoteEnd {
-        how: end_words,
+        summary: end_words,
         detail,
         follow,
         cost,
@@ -141,7 +141,7 @@ pub fn process_end(process: &ClientProcessEnd) -> RemoteEnd {
     };
     RemoteEnd {
         detail: end_words.clone(),
-        how: end_words,
+        summary: end_words,
         follow,
         cost: ClientCost::default(),
     }
@@ -192,13 +192,16 @@ mod tests {
             ..end.clone()
         };
         assert!(matches!(process_end(&lost).follow, FollowUp::Ask(_)));
-        assert_eq!(process_end(&lost).how, "the command never began: no ssh");
+        assert_eq!(
+            process_end(&lost).summary,
+            "the command never began: no ssh"
+        );
         let cut = ClientProcessEnd {
             complaint: "Connection refused".to_owned(),
             ..status(255)
         };
         assert_eq!(
-            process_end(&cut).how,
+            process_end(&cut).summary,
             "the command ended with status 255: Connection refused"
         );
     }

@@ -15,7 +15,7 @@ use crate::launcher::{CommandFailure, Launcher};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
     /// Reason of the failure.
-    pub how: String,
+    pub message: String,
     /// Reason why the job could not be ended, though the scheduler may have taken it.
     pub failed_cancel: Option<String>,
 }
@@ -77,7 +77,7 @@ impl Starts {
 /// Cancels a failed start: the job may have been taken all the same.
 fn end_refused(launcher: &dyn Launcher, values: &JobValues, failure: CommandFailure) -> Refusal {
     let CommandFailure {
-        why: how,
+        why: message,
         is_timeout,
     } = failure;
     let failed_cancel = match launcher.cancel(values) {
@@ -89,7 +89,7 @@ fn end_refused(launcher: &dyn Launcher, values: &JobValues, failure: CommandFail
         Ok(()) | Err(_) => None,
     };
     Refusal {
-        how,
+        message,
         failed_cancel: failed_cancel.map(|why| sanitize(&why, 300)),
     }
 }
@@ -152,7 +152,7 @@ mod tests {
         let (mut starts, launcher) = (Starts::default(), Arc::new(Stubborn));
         let refused = |failed_cancel: Option<&str>| {
             Err(Refusal {
-                how: "full".to_owned(),
+                message: "full".to_owned(),
                 failed_cancel: failed_cancel.map(str::to_owned),
             })
         };

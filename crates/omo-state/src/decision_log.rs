@@ -68,7 +68,7 @@ fn parse(bytes: &[u8]) -> impl Iterator<Item = LogEntry> {
 }
 
 /// Decisions about one session from `since` on, oldest first: the last ones whose lines fit into
-/// `most` bytes.
+/// `max_bytes`.
 ///
 /// # Errors
 ///
@@ -77,9 +77,9 @@ pub fn read_since(
     folder: &GuardedFolder,
     id: &str,
     since: Timestamp,
-    most: usize,
+    max_bytes: usize,
 ) -> Result<Vec<LogEntry>, FolderError> {
-    let (mut entries, mut room) = (Vec::new(), Some(most));
+    let (mut entries, mut remaining) = (Vec::new(), Some(max_bytes));
     for name in [FILE.to_owned(), format!("{FILE}.1")] {
         let bytes = folder.read(&name, MAX_BYTES)?.unwrap_or_default();
         // Lines of other sessions, which may be most, are not parsed.
@@ -93,8 +93,8 @@ pub fn read_since(
             else {
                 continue;
             };
-            room = room.and_then(|room| room.checked_sub(line.len()));
-            if room.is_some() {
+            remaining = remaining.and_then(|remaining| remaining.checked_sub(line.len()));
+            if remaining.is_some() {
                 entries.push(entry);
             }
         }

@@ -185,7 +185,7 @@ pub(crate) fn continue_run(
         .as_ref()
         .map_or(&before.plan, |reread| &reread.plan);
     let broken = engine.broken_tasks(before, plan, &mut TaskCheckProgress::new())?;
-    let _door = context
+    let _opening_lock = context
         .runs
         .as_ref()
         .map(|runs| context.lock_opening(runs, Some(run.id())))

@@ -79,25 +79,22 @@ pub(crate) fn open_or_continue(
         &head.unwrap_or_default(),
     )?;
     // The run must not overwrite the checkpoint of another program.
-    let is_writable = if has_checkpoint {
+    let writable = if has_checkpoint {
         require_writable_files(context, whole.dialect)
     } else {
         Ok(())
     };
-    if context.is_preview && is_writable.is_ok() {
+    if context.is_preview && writable.is_ok() {
         return Ok(None);
     }
-    let runs = match &is_writable {
+    let runs = match &writable {
         Ok(()) => Some(RunStore::create(&context.root, Some(&context.state_home))?),
         Err(_) => RunStore::find(&context.root, Some(&context.state_home))?,
     };
     let Some(runs) = runs else {
-        return is_writable.map(|()| None);
+        return writable.map(|()| None);
     };
-    let mut opening_lock = is_writable
-        .is_ok()
-        .then(|| runs.lock_opening())
-        .transpose()?;
+    let mut opening_lock = writable.is_ok().then(|| runs.lock_opening()).transpose()?;
     // Another process may have opened the run meanwhile, and written its files.
     let known = find_run(context, &runs, &whole.source.path)?;
     if continue_known_run(
@@ -111,7 +108,7 @@ pub(crate) fn open_or_continue(
     )? {
         return Ok(None);
     }
-    is_writable?;
+    writable?;
     begin(context, &runs, prepared, Vec::new()).map(|()| None)
 }
 

@@ -230,7 +230,7 @@ fn open_task_list_run(
         return Ok(());
     }
     let runs = RunStore::create(&context.root, Some(&context.state_home))?;
-    let _door = context.lock_opening(&runs, None)?;
+    let _opening_lock = context.lock_opening(&runs, None)?;
     if mode == ExecutionMode::Parallel {
         require_only_parallel_run(&runs, None)?;
     }
@@ -303,7 +303,7 @@ fn continue_run(
         .open_question()
         .filter(|open| request.is_typed && open.question.kind.is_passed_by_going_on());
     let stop = stop.map(|open| open.question.id.clone());
-    let _door = context
+    let _opening_lock = context
         .runs
         .as_ref()
         .map(|runs| context.lock_opening(runs, Some(run.id())))

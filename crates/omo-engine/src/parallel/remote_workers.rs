@@ -59,7 +59,7 @@ impl ParallelDriver<'_> {
         {
             let _ = self.silence.set(why.clone());
         }
-        let mut how = end.how;
+        let mut how = end.summary;
         let mut follow = if goes_on {
             end.follow
         } else {

@@ -172,7 +172,10 @@ impl ParallelDriver<'_> {
     }
 
     fn on_refused(&mut self, worker: JobValues, refusal: Refusal) -> Result<(), DriveError> {
-        let Refusal { how, failed_cancel } = refusal;
+        let Refusal {
+            message,
+            failed_cancel,
+        } = refusal;
         let JobValues { group, job, .. } = worker;
         self.jobs.refuse(&group);
         self.record(|state| {
@@ -182,7 +185,7 @@ impl ParallelDriver<'_> {
                 .map_or(0, |parallel| parallel.jobs().count());
             let refused = EventKind::SubmissionRefused {
                 group: group.clone(),
-                how,
+                how: message,
                 is_full: others > 1,
             };
             failed_cancel

@@ -13,7 +13,8 @@ struct Checkpoint<'a> {
     plan_file: &'a str,
     total: usize,
     batch_size: u32,
-    k: u32,
+    #[serde(rename = "k")]
+    hub_dependents: u32,
     hard_stops: Vec<usize>,
     #[serde(serialize_with = "by_id")]
     completed: Vec<EndedTask>,
@@ -56,7 +57,7 @@ pub fn render(state: &RunState) -> String {
         plan_file: &plan.source.path,
         total: plan.tasks.len(),
         batch_size: policy.batch_size,
-        k: policy.hub_dependents,
+        hub_dependents: policy.hub_dependents,
         hard_stops: stops.collect(),
         completed: ended_tasks(state),
         status: run_status(state, "in_progress"),

@@ -160,13 +160,9 @@ fn failed_part(state: &RunState, tasks: &AskedTasks<'_>) -> Option<String> {
         .plan
         .verification_task()
         .and_then(|task| state.standing(&task.id));
-    match () {
-        () if verifier == Some(TaskStanding::Is(TaskStatus::Failed)) => {
-            Some("Failed at the verification".to_owned())
-        }
-        () if FinalChecksResult::for_run(state) == FinalChecksResult::Fail => {
-            Some("Failed at a check of the whole".to_owned())
-        }
-        () => None,
+    if verifier == Some(TaskStanding::Is(TaskStatus::Failed)) {
+        return Some("Failed at the verification".to_owned());
     }
+    (FinalChecksResult::for_run(state) == FinalChecksResult::Fail)
+        .then(|| "Failed at a check of the whole".to_owned())
 }

@@ -100,7 +100,7 @@ pub fn give_verdict(
     if verdict.passed {
         evidence_rules::check_passing_verdict(state, &verdict).map_err(|why| {
             VerbRefusal::new(
-                VerbRefusalKind::NotGreen,
+                VerbRefusalKind::ChecksNotGreen,
                 format!("PASS does not count: {why}"),
                 PASS_HINT,
             )

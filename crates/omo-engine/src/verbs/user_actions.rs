@@ -257,7 +257,7 @@ fn require_user(
         "a person decides about `omo run {verb} {id}`, and none has typed anything since {id} came to this"
     );
     Err(VerbRefusal::new(
-        VerbRefusalKind::Human,
+        VerbRefusalKind::NeedsPerson,
         message,
         "end the turn and ask; once they have answered, run it again",
     ))
@@ -332,7 +332,7 @@ fn require_recorded_answer(
             "question {id} waits for a person, and none has typed anything since it was opened"
         );
         return Err(VerbRefusal::new(
-            VerbRefusalKind::Human,
+            VerbRefusalKind::NeedsPerson,
             message,
             "show them the question and end the turn",
         ));
@@ -352,7 +352,11 @@ fn require_recorded_answer(
             "ask with AskUserQuestion, header {id}, the choices as labels; where that does not work, show them the \
              question and end the turn: their next prompt lets the answer pass"
         );
-        return Err(VerbRefusal::new(VerbRefusalKind::Human, message, hint));
+        return Err(VerbRefusal::new(
+            VerbRefusalKind::NeedsPerson,
+            message,
+            hint,
+        ));
     };
     let is_chosen = question.options.iter().any(|known| {
         let others = question
@@ -370,7 +374,7 @@ fn require_recorded_answer(
         sanitize(&answer.answer, 60)
     );
     Err(VerbRefusal::new(
-        VerbRefusalKind::Human,
+        VerbRefusalKind::NeedsPerson,
         message,
         "answer with what they chose, or end the turn and ask again",
     ))
@@ -385,7 +389,7 @@ pub fn accept_billing(
     if !caller.has_user_spoken_since(state.opened_at) {
         let message = "a person decides who pays for the clients, and none has typed anything since the run was opened";
         return Err(VerbRefusal::new(
-            VerbRefusalKind::Human,
+            VerbRefusalKind::NeedsPerson,
             message.to_owned(),
             "end the turn and ask them",
         ));
@@ -463,7 +467,7 @@ fn require_person(state: &RunState, caller: &VerbCaller, message: &str) -> Resul
         return Ok(());
     }
     Err(VerbRefusal::new(
-        VerbRefusalKind::Human,
+        VerbRefusalKind::NeedsPerson,
         message.to_owned(),
         "show them the question and end the turn",
     ))

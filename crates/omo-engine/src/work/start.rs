@@ -129,7 +129,7 @@ impl Engine<'_> {
             return Ok(());
         }
         Err(EngineError::Refused(VerbRefusal {
-            kind: VerbRefusalKind::Human,
+            kind: VerbRefusalKind::NeedsPerson,
             message:
                 "the commands of this plan are not, or no longer, approved: nothing of them runs"
                     .to_owned(),

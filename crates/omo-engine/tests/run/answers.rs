@@ -184,7 +184,7 @@ fn only_a_person_answers_a_question_that_ends_the_turn() {
     run.pass("1");
     let early =
         verbs::answer_question(&run.state, &run.caller, "q1", ANSWER_CONTINUE, None).unwrap_err();
-    assert_eq!(early.kind, VerbRefusalKind::Human);
+    assert_eq!(early.kind, VerbRefusalKind::NeedsPerson);
     assert_eq!(
         early.message,
         "question q1 waits for a person, and none has typed anything since it was opened"
@@ -255,7 +255,10 @@ fn a_missing_tool_asks_a_person_and_uses_no_attempt() {
             (run.standing("1"), run.state.tasks["1"].attempts),
             ("held", 0)
         );
-        assert_eq!(run.start("2").unwrap_err().kind, VerbRefusalKind::Human);
+        assert_eq!(
+            run.start("2").unwrap_err().kind,
+            VerbRefusalKind::NeedsPerson
+        );
         assert_eq!(run.state.tasks["1"].lost_workers, 0, "no worker was lost");
         run.answer(question, ANSWER_CONTINUE).unwrap();
     }
@@ -300,7 +303,10 @@ fn escalating(policy: OnTaskFail) -> Run {
     let mut run = Run::open(plan);
     run.fail("1");
     assert_eq!(run.asked(), Some(("q1".to_owned(), "escalated".to_owned())));
-    assert_eq!(run.start("3").unwrap_err().kind, VerbRefusalKind::Human);
+    assert_eq!(
+        run.start("3").unwrap_err().kind,
+        VerbRefusalKind::NeedsPerson
+    );
     run
 }
 
@@ -413,7 +419,7 @@ fn a_decision_is_taken_by_a_person_only() {
     let refused = |run: &mut Run, message: &str| {
         assert_eq!(
             answer_by_itself(run, "B"),
-            Err((VerbRefusalKind::Human, message.to_owned()))
+            Err((VerbRefusalKind::NeedsPerson, message.to_owned()))
         );
     };
     refused(&mut run, nothing);
@@ -457,6 +463,6 @@ fn the_dialog_answers_no_question_that_ends_the_turn() {
     run.caller.recorded_answers = vec![recorded(&run, "q1", ANSWER_CONTINUE)];
     assert_eq!(
         answer_by_itself(&mut run, ANSWER_CONTINUE).unwrap_err().0,
-        VerbRefusalKind::Human
+        VerbRefusalKind::NeedsPerson
     );
 }

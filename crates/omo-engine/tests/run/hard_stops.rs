@@ -31,7 +31,7 @@ fn a_person_is_asked_behind_a_batch_and_nothing_behind_it_is_begun_before() {
     run.fail("2");
     assert_eq!(run.asked(), Some(("q1".to_owned(), "hard_stop".to_owned())));
     let refusal = run.start("3").unwrap_err();
-    assert_eq!(refusal.kind, VerbRefusalKind::Human);
+    assert_eq!(refusal.kind, VerbRefusalKind::NeedsPerson);
     assert_eq!(
         refusal.message,
         "question q1 waits for an answer: Batch 1 of 4 is done: 2 of 7 tasks have ended, 1 passed, 1 failed. Continue?"

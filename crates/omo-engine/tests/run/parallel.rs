@@ -666,7 +666,7 @@ fn only_a_person_accepts_who_pays() {
         verbs::accept_billing(&run.state, &run.caller, "KEY")
             .unwrap_err()
             .kind,
-        omo_plan::refusal::VerbRefusalKind::Human
+        omo_plan::refusal::VerbRefusalKind::NeedsPerson
     );
     run.types();
     let accepted = verbs::accept_billing(&run.state, &run.caller, "KEY").unwrap();

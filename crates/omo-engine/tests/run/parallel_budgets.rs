@@ -46,7 +46,7 @@ fn another_budget_takes_back_what_was_asked_for_want_of_it() {
     let refusal = budget(&run, 2_000_000).unwrap_err();
     assert_eq!(
         refusal.kind,
-        VerbRefusalKind::Human,
+        VerbRefusalKind::NeedsPerson,
         "a model does not raise what its user may pay"
     );
     run.types();
@@ -108,7 +108,7 @@ fn another_time_limit_holds_for_the_clients_that_are_started_from_then_on() {
     assert_eq!(limit(&run, usual).unwrap(), None);
     assert_eq!(
         limit(&run, usual + 1).unwrap_err().kind,
-        VerbRefusalKind::Human
+        VerbRefusalKind::NeedsPerson
     );
     run.write(limit(&run, 60).unwrap());
     assert_eq!(

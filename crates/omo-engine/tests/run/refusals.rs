@@ -156,7 +156,7 @@ fn only_a_person_has_something_left_out_or_done_again() {
         run.types();
         run.fail("2");
         let refusal: VerbRefusal = verb(&run, "2").unwrap_err();
-        assert_eq!(refusal.kind, VerbRefusalKind::Human);
+        assert_eq!(refusal.kind, VerbRefusalKind::NeedsPerson);
         assert!(
             refusal
                 .message
@@ -176,7 +176,7 @@ fn only_a_person_has_something_left_out_or_done_again() {
     let mut run = Run::open(plan(vec![task("1")]));
     assert_eq!(
         skip(&run, "1").unwrap_err().kind,
-        VerbRefusalKind::Human,
+        VerbRefusalKind::NeedsPerson,
         "opening a run is no word about its tasks"
     );
     run.types();
@@ -209,7 +209,7 @@ fn a_question_that_waits_is_named_on_one_line() {
     ));
     run.pass("1");
     let refusal = start(&run, "2").unwrap_err();
-    assert_eq!(refusal.kind, VerbRefusalKind::Human);
+    assert_eq!(refusal.kind, VerbRefusalKind::NeedsPerson);
     assert!(
         !refusal.message.contains('\n')
             && refusal

@@ -163,7 +163,7 @@ fn a_verdict_that_all_is_done_counts_only_where_it_is() {
         assert_eq!(
             (refusal.kind, refusal.message),
             (
-                VerbRefusalKind::NotGreen,
+                VerbRefusalKind::ChecksNotGreen,
                 format!("PASS does not count: {why}")
             )
         );
@@ -189,7 +189,7 @@ fn a_verdict_that_all_is_done_counts_only_where_it_is() {
         let refusal = run.judges(&ticket, pass_by(&["e3"])).unwrap_err();
         assert_eq!(
             (refusal.kind, refusal.message.as_str()),
-            (VerbRefusalKind::NotGreen, why)
+            (VerbRefusalKind::ChecksNotGreen, why)
         );
         run.finals(&Green);
         run.judges(&ticket, pass_by(&["e1", "e3"])).unwrap();

@@ -62,7 +62,7 @@ fn a_refusal_and_an_event_that_cannot_happen_write_nothing() {
     let run = scene.run_with(1);
     let before = fs::read(ledger(&run)).unwrap();
     let refusal = VerbRefusal {
-        kind: VerbRefusalKind::Human,
+        kind: VerbRefusalKind::NeedsPerson,
         message: "no".to_owned(),
         hint: String::new(),
     };

@@ -10,12 +10,12 @@ use omo_core::shell::{Part, PartKind, parse_shell, shell_script, without_keyword
 
 use crate::pattern::Pattern;
 use table::{
-    CHANGING, DATABASES, ENDLESS_SCRIPTS, FETCHING, FOLDERS, JUDGING, LOOKING, TABLE,
-    TOLD_ANYWHERE, TRIALS, VALUED, WRITING,
+    ACTION_ANYWHERE, CHANGING, DATABASES, ENDLESS_SCRIPTS, FETCHING, FOLDERS, JUDGING, LOOKING,
+    TABLE, TRIALS, VALUED, WRITING,
 };
 
 const MAX_DEPTH: usize = 4;
-const MAX_TOLD: usize = 4;
+const MAX_ACTION_WORDS: usize = 4;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Effect {
@@ -351,12 +351,12 @@ fn program_effect(name: &str, arguments: &[String], is_script: bool) -> Option<E
             && call.has(|word| word.starts_with('-') && word.contains(['f', 'F']))
         || call.word(0) == "logs" && call.has(|word| word == "-f")
         || name == "tsc" && call.has(|word| word == "-w");
-    let told: &[&str] = if has_word(TOLD_ANYWHERE, name) {
+    let action_words: &[&str] = if has_word(ACTION_ANYWHERE, name) {
         &call.words
     } else {
         call.words.get(..1).unwrap_or_default()
     };
-    let by_table = told
+    let table_found = action_words
         .iter()
         .map(|word| table_effect(name, word))
         .max()
@@ -370,17 +370,18 @@ fn program_effect(name: &str, arguments: &[String], is_script: bool) -> Option<E
         ]
         .iter()
         .any(|role| has_role(name, *role));
-    let is_told = !is_judge && told.iter().any(|word| changes_by_name(word, false));
+    let names_change = !is_judge && action_words.iter().any(|word| changes_by_name(word, false));
     let is_looking = call
         .words
         .iter()
-        .take(MAX_TOLD)
+        .take(MAX_ACTION_WORDS)
         .any(|word| has_word(LOOKING, word));
-    let told = by_table
-        .max(is_told.then_some(Effect::Changes))
+    let words_effect = table_found
+        .max(names_change.then_some(Effect::Changes))
         .filter(|_| !is_looking);
     let name_effect = (is_script && changes_by_name(name, true)).then_some(Effect::Changes);
-    told.max(name_effect)
+    words_effect
+        .max(name_effect)
         .filter(|_| !is_trial)
         .max(follows.then_some(Effect::NeverEnds))
 }
@@ -507,10 +508,10 @@ fn git_effect(words: &[&str], arguments: &[String]) -> Option<Effect> {
     if changes {
         return Some(Effect::Changes);
     }
-    let told = table_effect("git", verb)
+    let effect = table_effect("git", verb)
         .filter(|effect| *effect != Effect::Changes)
         .unwrap_or(Effect::Runs);
-    Some(told).filter(|_| !judges)
+    Some(effect).filter(|_| !judges)
 }
 
 /// Address without a scheme, such as `api.example.com/deploy`.

@@ -67,12 +67,12 @@ pub(crate) fn run(env: &ProcessEnv, options: &CleanOptions) -> Result<(), Comman
             .map_err(CommandError::from);
         let is_removed = found.and_then(|locked| {
             let session = locked.session()?;
-            let is_meant = is_selected(options, &session, &locked, env)
+            let is_removable = is_selected(options, &session, &locked, env)
                 && task_list_files::open_run_of(&session, env)?.is_none();
-            if is_meant {
+            if is_removable {
                 remove(env, &sessions, &locked, Some(&session))?;
             }
-            Ok(is_meant)
+            Ok(is_removable)
         });
         match is_removed {
             Ok(true) => removed += 1,

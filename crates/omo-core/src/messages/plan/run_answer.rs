@@ -37,14 +37,18 @@ pub fn answered(command: RunCommand, arguments: &str, answer: &str) -> String {
     let arguments = arguments
         .split_whitespace()
         .fold(String::new(), |all, word| format!("{all} {word}"));
-    let in_terminal = command
-        .in_terminal()
-        .split([' '])
-        .take_while(|word| !word.starts_with(char::is_uppercase));
-    let in_terminal = in_terminal.collect::<Vec<_>>().join(" ");
-    let typed = inline_code(&format!("{in_terminal}{arguments}"), 200);
+    let program = without_placeholders(command.in_terminal());
+    let typed = inline_code(&format!("{program}{arguments}"), 200);
     let cut = format!("\n… {rest} more lines; in a terminal, `{typed}` shows all of it");
     format!("{head}{text}{}", if rest == 0 { "" } else { &cut })
+}
+
+/// The command up to its first argument in capitals, such as `TASK`.
+fn without_placeholders(command: &str) -> String {
+    let words = command
+        .split(' ')
+        .take_while(|word| !word.starts_with(char::is_uppercase));
+    words.collect::<Vec<_>>().join(" ")
 }
 
 pub fn first_lines(output: &str) -> String {

@@ -134,7 +134,7 @@ pub(super) const TABLE: &[(Effect, &str, &str)] = &[
     (Effect::NeverEnds, "kubectl", "port-forward proxy"),
 ];
 
-pub(super) const TOLD_ANYWHERE: &str = "\
+pub(super) const ACTION_ANYWHERE: &str = "\
      kubectl helm alembic flask prisma drizzle-kit supabase terraform tofu pulumi aws gcloud az firebase flyctl fly wrangler \
      serverless sls sam cdk docker-compose make gmake mvn mvnw gradle gradlew turbo nx lerna moon dotnet";
 pub(super) const LOOKING: &str = "\

@@ -68,8 +68,8 @@ pub(crate) fn print_outcome(
     outside
         .retain(|file| task_state.is_none_or(|task_state| !task_state.left_alone.contains(file)));
     if !outside.is_empty() {
-        let is_in_none = end.is_none_or(|end| end.foreign_commits.is_empty());
-        let in_commit = if is_in_none {
+        let has_no_commit = end.is_none_or(|end| end.foreign_commits.is_empty());
+        let in_commit = if has_no_commit {
             ", and not in its commit"
         } else {
             ""
@@ -104,9 +104,9 @@ fn failure_reason(judged: &JudgedAttempt) -> Option<String> {
     judged.events.iter().find_map(|event| match event {
         EventKind::TaskFailed { end, .. } => {
             // Evidence that begins with a command only repeats the red check's own lines.
-            let is_told = is_red && end.evidence.starts_with('`')
+            let is_repeated = is_red && end.evidence.starts_with('`')
                 || end.evidence.starts_with("SCOPE VIOLATION: ");
-            (!is_told).then(|| format!("Failed: {}", sanitize(&end.evidence, 400)))
+            (!is_repeated).then(|| format!("Failed: {}", sanitize(&end.evidence, 400)))
         }
         _ => None,
     })
@@ -119,11 +119,11 @@ fn list_files(all: &[String]) -> String {
 
 fn next_command_line(context: &CommandContext) -> String {
     match &context.env.worker {
-        Some(own) => {
+        Some(worker) => {
             format!(
                 "Next:\n  run: omo agent next --run {} --group {}",
-                sanitize(&own.run, 64),
-                sanitize(&own.worker, 64)
+                sanitize(&worker.run, 64),
+                sanitize(&worker.worker, 64)
             )
         }
         None => format!("Next:\n  run: omo agent next --wait 540      {LONG_TIMEOUT}"),
