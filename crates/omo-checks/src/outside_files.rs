@@ -81,14 +81,14 @@ pub fn list<'a>(
             .into_iter()
             .map(|version| version.join("site-packages"));
         paths.extend(versions.flat_map(|folder| {
-            let pth = entries(&folder)
+            let path_files = entries(&folder)
                 .into_iter()
                 .filter(|path| is_path_file(path))
                 .collect::<Vec<_>>();
             OF_PYTHON
                 .map(|name| folder.join(name))
                 .into_iter()
-                .chain(pth)
+                .chain(path_files)
                 .collect::<Vec<_>>()
         }));
     }

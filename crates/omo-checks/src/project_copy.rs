@@ -254,9 +254,9 @@ fn unquoted(text: &str) -> String {
         .chars()
         .filter(|sign| !matches!(sign, '\\' | '\'' | '"'))
         .collect();
-    for said in ["/./", "//"] {
-        while unquoted.contains(said) {
-            unquoted = unquoted.replace(said, "/");
+    for repeated in ["/./", "//"] {
+        while unquoted.contains(repeated) {
+            unquoted = unquoted.replace(repeated, "/");
         }
     }
     unquoted

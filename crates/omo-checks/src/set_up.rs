@@ -52,14 +52,14 @@ pub fn set_up_worktree(
 }
 
 fn describe_failure(command: &str, outcome: &TaskCheckOutcome, log: &Path) -> String {
-    let said = outcome
+    let output = outcome
         .printed
         .reason()
         .map(|line| format!("; it said: {}", sanitize(line, 200)))
         .unwrap_or_default();
     let could_run = !matches!(outcome.verdict, TaskCheckVerdict::Environment { .. });
     format!(
-        "the set-up command {} {}: {}{said}; its output is in {}",
+        "the set-up command {} {}: {}{output}; its output is in {}",
         paste_form(command, 1_000),
         if could_run {
             "failed"

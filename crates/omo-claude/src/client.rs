@@ -166,7 +166,7 @@ impl ClaudeClient {
         } else {
             quote_last_line(&stderr)
         };
-        let said = if last_line.is_empty() {
+        let last_words = if last_line.is_empty() {
             let end = status.map_or("a signal ended it".to_owned(), |status| {
                 format!("exit status: {status}")
             });
@@ -174,7 +174,10 @@ impl ClaudeClient {
         } else {
             last_line
         };
-        Err(ClaudeError::Failed { asked, said })
+        Err(ClaudeError::Failed {
+            asked,
+            said: last_words,
+        })
     }
 
     fn command(&self) -> Command {

@@ -361,11 +361,11 @@ pub(crate) fn end_block(state: &RunState) -> String {
     let mut text =
         format!("DONE\n  Show the user these lines, then end your turn.\n\n  {end_words}\n");
     let _ = writeln!(text, "  {}: {}.", plan_path(state), progress_words(state));
-    let bad: Vec<EndedTask> = dev_workflow::ended_tasks(state)
+    let failed: Vec<EndedTask> = dev_workflow::ended_tasks(state)
         .into_iter()
         .filter(|task| task.status != dev_workflow::EndedStatus::Done)
         .collect();
-    rows(&mut text, &bad);
+    rows(&mut text, &failed);
     for line in end_lines(state, read_checkout(state)) {
         let _ = writeln!(text, "  {}", sanitize(&line, 400));
     }

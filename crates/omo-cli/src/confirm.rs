@@ -82,12 +82,15 @@ pub(crate) fn is_answered_yes(question: &str) -> Result<bool, CommandError> {
 
 /// Origin of an approval: without a terminal the process may be one that a model detached from its client.
 pub(crate) fn given_approval(env: &ProcessEnv) -> GivenApproval {
-    let by = if std::io::stdin().is_terminal() {
+    let approver = if std::io::stdin().is_terminal() {
         ChangedBy::Terminal
     } else {
         ChangedBy::Detached
     };
-    GivenApproval { by, at: env.now }
+    GivenApproval {
+        by: approver,
+        at: env.now,
+    }
 }
 
 /// Notes the approval in every session of the project, whose verdict then names one without a known person.

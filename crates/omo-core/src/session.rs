@@ -310,12 +310,12 @@ impl Session {
 
     /// Ends a run, and lets every later Stop through until ultrawork is turned on again.
     pub fn stop_continuation(&mut self, reason: Option<&str>, by_person: bool, now: Timestamp) {
-        let who = if by_person {
+        let actor = if by_person {
             "by its user"
         } else {
             "by a command"
         };
-        let why = reason.map_or_else(|| who.to_owned(), |text| format!("{who}: {text}"));
+        let why = reason.map_or_else(|| actor.to_owned(), |text| format!("{actor}: {text}"));
         if by_person {
             self.leave_task();
         }

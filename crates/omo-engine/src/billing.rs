@@ -75,8 +75,8 @@ impl BillingFacts {
 }
 
 fn is_on(value: &str) -> bool {
-    let off = ["0", "false", "no", "off"];
-    !off.contains(&value.trim().to_ascii_lowercase().as_str())
+    let off_values = ["0", "false", "no", "off"];
+    !off_values.contains(&value.trim().to_ascii_lowercase().as_str())
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -48,11 +48,11 @@ pub(crate) fn model_words(
     mode: ExecutionMode,
     clients: &ClientPolicy,
 ) -> Option<String> {
-    const HOW: &str = "`--model NAME` takes another";
+    const MODEL_HINT: &str = "`--model NAME` takes another";
     match mode {
         ExecutionMode::StepByStep => None,
         ExecutionMode::Parallel => Some(format!(
-            "Workers use {} ({HOW}).",
+            "Workers use {} ({MODEL_HINT}).",
             clients.model.as_deref().unwrap_or("your usual model")
         )),
         ExecutionMode::Batches | ExecutionMode::Waves => {
@@ -66,9 +66,9 @@ pub(crate) fn model_words(
                 .map(|task| choose_model(plan, task, 1).unwrap_or(session_model));
             Some(match verifier.filter(|verifier| *verifier != tasks) {
                 Some(verifier) => {
-                    format!("Tasks go to {tasks}, the verifier is {verifier} ({HOW}).")
+                    format!("Tasks go to {tasks}, the verifier is {verifier} ({MODEL_HINT}).")
                 }
-                None => format!("Agents use {tasks} ({HOW})."),
+                None => format!("Agents use {tasks} ({MODEL_HINT})."),
             })
         }
     }

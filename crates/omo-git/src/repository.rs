@@ -306,7 +306,7 @@ impl GitRepository {
 
     fn call<T>(
         &self,
-        off: &[String],
+        disabled: &[String],
         arguments: &[&str],
         variables: &[(&str, &OsStr)],
         run: impl FnOnce(&Path, &[&str], &[(&str, &OsStr)]) -> T,
@@ -323,10 +323,10 @@ impl GitRepository {
             ("GIT_WORK_TREE", folder.as_os_str()),
         ];
         let variables: Vec<_> = place.into_iter().chain(variables.iter().copied()).collect();
-        let off = off.iter().flat_map(|setting| ["-c", setting]);
+        let disabled = disabled.iter().flat_map(|setting| ["-c", setting]);
         let words: Vec<&str> = LASTING
             .into_iter()
-            .chain(off)
+            .chain(disabled)
             .chain(arguments.iter().copied())
             .collect();
         run(folder, &words, &variables)
@@ -512,8 +512,8 @@ impl GitRepository {
             .off
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, off)) = cached.as_ref().filter(|(before, _)| *before == marks) {
-            return Ok(off.clone());
+        if let Some((_, disabled)) = cached.as_ref().filter(|(before, _)| *before == marks) {
+            return Ok(disabled.clone());
         }
         drop(cached);
         let arguments = [
@@ -531,13 +531,13 @@ impl GitRepository {
         }
         let output = lossy_text(&output);
         let words: Vec<&str> = output.split('\0').collect();
-        let off = words.chunks_exact(2).filter_map(|pair| match pair {
+        let disabled = words.chunks_exact(2).filter_map(|pair| match pair {
             [scope, name] if matches!(*scope, "local" | "worktree") => {
                 Some(format!("{name}={}", disabled_value(name)))
             }
             _ => None,
         });
-        let off: Vec<String> = off.collect();
+        let disabled: Vec<String> = disabled.collect();
         // An included file may change while these do not.
         let has_more = files
             .iter()
@@ -546,8 +546,9 @@ impl GitRepository {
             .known
             .off
             .lock()
-            .unwrap_or_else(PoisonError::into_inner) = (!has_more).then(|| (marks, off.clone()));
-        Ok(off)
+            .unwrap_or_else(PoisonError::into_inner) =
+            (!has_more).then(|| (marks, disabled.clone()));
+        Ok(disabled)
     }
 }
 

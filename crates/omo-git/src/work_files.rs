@@ -550,16 +550,16 @@ fn no_longer_as_written(top: &Path, (source, before): (&String, &String)) -> Vec
 
 /// A `.gitignore` counts, even where it ignores itself.
 fn add_own_rules(top: &Path, files: &mut Vec<Vec<u8>>, folders: &[Vec<u8>]) {
-    let own = folders.iter().map(|folder| match folder.as_slice() {
+    let own_ignores = folders.iter().map(|folder| match folder.as_slice() {
         b"." => b".gitignore".to_vec(),
         folder => [folder, b"/.gitignore"].concat(),
     });
-    let mut own: Vec<_> = own
+    let mut own_ignores: Vec<_> = own_ignores
         .filter(|path| {
             files.binary_search(path).is_err() && top.join(path_of(path)).symlink_metadata().is_ok()
         })
         .collect();
-    files.append(&mut own);
+    files.append(&mut own_ignores);
     files.sort_unstable();
 }
 

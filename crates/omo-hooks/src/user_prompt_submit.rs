@@ -126,17 +126,17 @@ fn answer(context: &HookContext, input: &HookInput) -> Result<Option<HookAnswer>
     let approved = match plan_runs::approve_commands(context, &intent) {
         PromptApproval::NotAsked => None,
         PromptApproval::Given(line) => Some(line),
-        PromptApproval::Refused(said) => {
-            return Ok(Some(HookAnswer::RejectPrompt(said)));
+        PromptApproval::Refused(answer) => {
+            return Ok(Some(HookAnswer::RejectPrompt(answer)));
         }
     };
     if matches!(intent, PromptIntent::Nothing | PromptIntent::Pause(_))
         && source == RequestSource::Person
         && !input.is_without_permissions()
         && let Some(session) = session.as_ref()
-        && let Some(said) = run_prompt::short_answer(context, session, prompt)
+        && let Some(answer) = run_prompt::short_answer(context, session, prompt)
     {
-        return Ok(Some(HookAnswer::AnswerPrompt(said)));
+        return Ok(Some(HookAnswer::AnswerPrompt(answer)));
     }
     if source == RequestSource::Person {
         plan_runs::keep_typed_command(context, &intent);
@@ -309,7 +309,7 @@ fn apply_decision(
             let at_work = plan
                 .filter(|plan| plan.is_open())
                 .and_then(|plan| run_prompt::at_work(context, Some(plan)));
-            let said = [Some(messages::run_paused(*reason)), at_work]
+            let lines = [Some(messages::run_paused(*reason)), at_work]
                 .into_iter()
                 .flatten()
                 .collect::<Vec<_>>();
@@ -321,7 +321,7 @@ fn apply_decision(
                 .chain(stopped)
                 .collect();
             HookAnswer::Notice {
-                user: said.join("\n"),
+                user: lines.join("\n"),
                 model: (!model.is_empty()).then(|| model.join("\n")),
             }
         }
@@ -336,12 +336,12 @@ fn apply_decision(
             stop_run(prompt, decision, reason.as_deref(), *whole)
         }
         PromptDecision::Check(command) => {
-            let said = check_prompt::run_check_command(context, prompt.config, command)
+            let answer = check_prompt::run_check_command(context, prompt.config, command)
                 .unwrap_or_else(|error| {
                     context.log_problem(&error);
                     messages::refusal_line(&format!("nothing was changed: {error}"))
                 });
-            HookAnswer::RejectPrompt(said)
+            HookAnswer::RejectPrompt(answer)
         }
         PromptDecision::Run { command, arguments } => {
             HookAnswer::RejectPrompt(run_prompt::answer(context, *command, arguments))

@@ -62,19 +62,19 @@ pub fn warning_lines(plan: &Plan) -> Vec<String> {
         .iter()
         .filter_map(|found| Some((found.task.as_deref()?, found.code)))
         .collect();
-    let mut said = Vec::new();
+    let mut statements = Vec::new();
     for task in tasks {
         if lacks.contains(&(task.id.as_str(), Code::MissingOnFailure)) {
-            said.push(format!(
+            statements.push(format!(
                 "Step {}: missing On failure, defaulting to escalate",
                 task.id
             ));
         }
         if lacks.contains(&(task.id.as_str(), Code::MissingVerify)) {
-            said.push(format!("Step {}: missing Verify", task.id));
+            statements.push(format!("Step {}: missing Verify", task.id));
         }
     }
-    said
+    statements
 }
 
 fn entry_condition_text(plan: &Plan) -> &str {

@@ -84,31 +84,31 @@ fn read(mut stdout: impl Read, sender: &Sender<StatusLineEvent>) {
 
 impl RunningStatusLine {
     fn collect_output(mut self) -> Vec<u8> {
-        let mut said = Vec::new();
+        let mut printed = Vec::new();
         let mut has_ended = false;
         loop {
             match self
                 .events
                 .recv_timeout(self.deadline.saturating_duration_since(Instant::now()))
             {
-                Ok(StatusLineEvent::Output(piece)) => said.extend(piece),
+                Ok(StatusLineEvent::Output(piece)) => printed.extend(piece),
                 Ok(StatusLineEvent::OutputEnded) | Err(RecvTimeoutError::Disconnected) => {
-                    return said;
+                    return printed;
                 }
                 Ok(StatusLineEvent::Ended) => {
                     has_ended = true;
                     self.deadline = self.deadline.min(Instant::now() + LAST_WORDS);
                 }
                 // Processes in the background are the command's own affair.
-                Err(RecvTimeoutError::Timeout) if has_ended => return said,
+                Err(RecvTimeoutError::Timeout) if has_ended => return printed,
                 Err(RecvTimeoutError::Timeout) => break,
             }
-            if said.len() > MAX_BYTES {
-                said.truncate(MAX_BYTES);
+            if printed.len() > MAX_BYTES {
+                printed.truncate(MAX_BYTES);
                 break;
             }
         }
         self.group.end(GroupEnding::AtOnce);
-        said
+        printed
     }
 }

@@ -322,13 +322,13 @@ fn is_behind(
     if is_named_as_test(file.name) {
         return file.is_run;
     }
-    let by = file
+    let caller = file
         .by
         .strip_prefix(project)
         .unwrap_or(file.by)
         .to_string_lossy();
-    if is_named_as_test(&by) {
-        return !is_code(file.name) && !file.is_script() && !is_code(&by);
+    if is_named_as_test(&caller) {
+        return !is_code(file.name) && !file.is_script() && !is_code(&caller);
     }
     if may_steer(file.name) || file.is_imported && is_named_as_judge(file.name) {
         return true;

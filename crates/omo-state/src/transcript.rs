@@ -210,10 +210,10 @@ impl Chunk {
         if start == from {
             return Some(Self { start, bytes });
         }
-        let cut = memchr::memchr(b'\n', &bytes).map_or(bytes.len(), |at| at + 1);
-        bytes.drain(..cut);
+        let line_end = memchr::memchr(b'\n', &bytes).map_or(bytes.len(), |at| at + 1);
+        bytes.drain(..line_end);
         Some(Self {
-            start: start + cut as u64,
+            start: start + line_end as u64,
             bytes,
         })
     }

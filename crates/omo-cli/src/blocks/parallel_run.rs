@@ -88,7 +88,7 @@ pub(crate) fn launcher_terms(terms: &ClientPolicy) -> String {
 pub(crate) fn opened_block(id: &str, state: &RunState, intro: &str) -> String {
     let path = plan_path(state);
     let steps = pluralize(state.task_counts().total, state.plan.dialect.unit_word());
-    let way = match &state.parallel {
+    let landing_words = match &state.parallel {
         Some(_) => {
             format!(
                 "{}, each in a work tree and on a branch of its own",
@@ -98,7 +98,7 @@ pub(crate) fn opened_block(id: &str, state: &RunState, intro: &str) -> String {
         None => "in your own work tree".to_owned(),
     };
     fit_block(format!(
-        "{intro}\nomo: opened the run {id} of {path}: {steps}, {way}.\n"
+        "{intro}\nomo: opened the run {id} of {path}: {steps}, {landing_words}.\n"
     ))
 }
 

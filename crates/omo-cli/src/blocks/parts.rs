@@ -57,12 +57,12 @@ pub(crate) fn plan_notes(plan: &Plan, told: &[Code]) -> String {
         .filter(|found| found.severity == Severity::Warning && !told.contains(&found.code))
         .collect();
     let mut text = String::new();
-    for one in found.iter().take(MAX_NOTES) {
+    for note in found.iter().take(MAX_NOTES) {
         let _ = writeln!(
             text,
             "note: line {}: {}",
-            one.line,
-            sanitize(&one.text, 120)
+            note.line,
+            sanitize(&note.text, 120)
         );
     }
     if found.len() > MAX_NOTES {

@@ -215,7 +215,7 @@ fn ended_before(id: &str, state: &RunState) -> CommandError {
 
 fn already_open_otherwise(id: &str, state: &RunState) -> CommandError {
     let asked = state.scope.map(RunScope::describe).unwrap_or_default();
-    let way = match state.mode {
+    let mode_option = match state.mode {
         ExecutionMode::Parallel => "in parallel",
         ExecutionMode::StepByStep => "in one session",
         ExecutionMode::Batches | ExecutionMode::Waves => {
@@ -223,8 +223,9 @@ fn already_open_otherwise(id: &str, state: &RunState) -> CommandError {
         }
     };
     let path = &state.plan.source.path;
-    let message =
-        format!("the run {id} of {path} is open, and was asked for otherwise: {asked}, {way}");
+    let message = format!(
+        "the run {id} of {path} is open, and was asked for otherwise: {asked}, {mode_option}"
+    );
     CommandError::busy(
         message,
         format!(

@@ -87,8 +87,9 @@ fn find_ultrawork(
             .sessions()?
             .into_iter()
             .filter(|(_, session)| session.is_armed());
-        let on = armed.max_by_key(|(id, session)| (Some(id) == own.as_ref(), session.updated_at));
-        if let Some((id, _)) = on {
+        let latest_armed =
+            armed.max_by_key(|(id, session)| (Some(id) == own.as_ref(), session.updated_at));
+        if let Some((id, _)) = latest_armed {
             project = find_project(env, Some(id.as_str()))?;
         }
     }

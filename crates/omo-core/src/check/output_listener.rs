@@ -73,15 +73,15 @@ impl OutputListener {
     }
 
     pub fn heard(self) -> HeardOutput {
-        let mut ear = self.matcher;
-        self.lines.finish(|line| ear.line(line));
+        let mut matcher = self.matcher;
+        self.lines.finish(|line| matcher.line(line));
         let OutputMatcher {
             has_text,
             complaint,
             printed,
             last,
             ..
-        } = ear;
+        } = matcher;
         HeardOutput {
             has_text,
             complaint,

@@ -50,7 +50,7 @@ impl ChangedBy {
 impl Session {
     /// Keeps weakenings of the same task until a run was verified, and names new ones.
     pub(super) fn keep_weakened(&mut self, earlier: &Self, is_same_task: bool, now: Timestamp) {
-        let by = if self.ulw.trigger == Some(UlwTrigger::Cli) {
+        let changed_by = if self.ulw.trigger == Some(UlwTrigger::Cli) {
             ChangedBy::Terminal
         } else {
             ChangedBy::Typed
@@ -78,14 +78,14 @@ impl Session {
             return;
         }
         for what in session_check::describe_weakening(&earlier.checks, &self.checks, false) {
-            self.note_weakening(by, &what, now);
+            self.note_weakening(changed_by, &what, now);
         }
         if earlier.verification.review_wanted && !self.verification.review_wanted {
-            self.note_weakening(by, "the review turned off", now);
+            self.note_weakening(changed_by, "the review turned off", now);
         }
         if earlier.needs_any_proof() && !self.needs_any_proof() {
             self.note_weakening(
-                by,
+                changed_by,
                 "checks need not be red without the change any more",
                 now,
             );
@@ -93,7 +93,7 @@ impl Session {
         let (old, new) = (earlier.limits.clamped(), self.limits.clamped());
         if new.max_blocks > old.max_blocks {
             self.note_weakening(
-                by,
+                changed_by,
                 &format!(
                     "{} continuations allowed instead of {}",
                     new.max_blocks, old.max_blocks
@@ -104,14 +104,14 @@ impl Session {
         if new.max_failed_claims > old.max_failed_claims {
             let (new, old) = (new.max_failed_claims, old.max_failed_claims);
             self.note_weakening(
-                by,
+                changed_by,
                 &format!("{new} failed claims allowed instead of {old}"),
                 now,
             );
         }
         if new.max_minutes > old.max_minutes {
             self.note_weakening(
-                by,
+                changed_by,
                 &format!(
                     "{} minutes allowed instead of {}",
                     new.max_minutes, old.max_minutes

@@ -32,8 +32,8 @@ impl ParallelDriver<'_> {
         let is_over = state.is_over();
         let fresh = Silence::new();
         let silence = if is_over { &self.silence } else { &fresh };
-        for some in ids.chunks(WORK_TREES_AT_ONCE) {
-            parallel_map(some, |id| {
+        for batch in ids.chunks(WORK_TREES_AT_ONCE) {
+            parallel_map(batch, |id| {
                 remove_worker(
                     self.engine,
                     &self.repository,

@@ -139,15 +139,15 @@ impl ParallelDriver<'_> {
             (SUBMISSIONS_AT_ONCE, SUBMISSIONS_AT_ONCE)
         };
         let mut is_taken = true;
-        for some in waiting.chunks(batch) {
+        for groups in waiting.chunks(batch) {
             if !is_taken {
-                for group in some {
+                for group in groups {
                     self.jobs.refuse(&group.id);
                 }
                 continue;
             }
             let mut ready = Vec::new();
-            for pair in some.chunks(WORK_TREES_AT_ONCE) {
+            for pair in groups.chunks(WORK_TREES_AT_ONCE) {
                 ready.extend(self.prepare_work_trees(parallel, pair)?);
             }
             for part in ready.chunks(pushes) {

@@ -25,7 +25,11 @@ pub fn plan_overview(
     billing: &BillingFacts,
 ) -> String {
     let tasks = pluralize(plan.work_tasks().count(), plan.dialect.unit_word());
-    let mut text = format!("{}: {tasks}, {}\n", sanitize(&plan.title, 120), way(mode));
+    let mut text = format!(
+        "{}: {tasks}, {}\n",
+        sanitize(&plan.title, 120),
+        mode_words(mode)
+    );
     if !plan.goal.trim().is_empty() {
         let _ = writeln!(text, "{}", sanitize(&plan.goal, 300));
     }
@@ -127,7 +131,7 @@ fn dependents_of<'a>(plan: &'a Plan, ids: &[&str]) -> Vec<&'a str> {
     }
 }
 
-fn way(mode: ExecutionMode) -> &'static str {
+fn mode_words(mode: ExecutionMode) -> &'static str {
     match mode {
         ExecutionMode::Batches => "in batches: one agent after another, with stops for you",
         ExecutionMode::Waves => "in waves: several workers at the same time in your checkout",

@@ -63,13 +63,13 @@ pub fn retry_task(
 ) -> Result<Vec<EventKind>, VerbRefusal> {
     let task = find_task(state, id)?;
     let standing = state.standing(id);
-    let may = matches!(
+    let is_allowed = matches!(
         standing,
         Some(TaskStanding::Is(
             TaskStatus::Failed | TaskStatus::Skipped | TaskStatus::Unverified | TaskStatus::Claimed
         ))
     );
-    if let (false, Some(standing)) = (may, &standing) {
+    if let (false, Some(standing)) = (is_allowed, &standing) {
         let hint = match standing {
             TaskStanding::Blocked { by } => format!("it waits for {by}: `omo run retry {by}`"),
             TaskStanding::Is(TaskStatus::Passed) => passed_retry_hint(state, id),

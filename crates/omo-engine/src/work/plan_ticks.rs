@@ -179,11 +179,11 @@ impl Engine<'_> {
         }
         // Another process may have ticked it before this one held the lock.
         let state = self.run.state()?;
-        let due = DueTicks::of_checkout(&state);
-        if due.is_empty() {
+        let due_ticks = DueTicks::of_checkout(&state);
+        if due_ticks.is_empty() {
             return Ok(state);
         }
-        let event = match tick_file(self, &state, &due) {
+        let event = match tick_file(self, &state, &due_ticks) {
             Ok(None) => return Ok(state),
             Ok(Some(event)) => event,
             Err(reason) => {

@@ -132,8 +132,10 @@ impl<'a> ProjectFiles<'a> {
                 continue;
             };
             // An unchanged place is as it was.
-            let was = inner.changed.get(path).unwrap_or(commit).as_deref();
-            let base = base.of_inner(path, was).ok_or(BaseError::NotRecorded)?;
+            let old_commit = inner.changed.get(path).unwrap_or(commit).as_deref();
+            let base = base
+                .of_inner(path, old_commit)
+                .ok_or(BaseError::NotRecorded)?;
             self.collect((&within, &at.join(path)), &base, (folder, calls), depth + 1)?;
         }
         Ok(())

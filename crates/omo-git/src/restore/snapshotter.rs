@@ -233,11 +233,11 @@ impl<'a> Snapshotter<'a> {
                 );
             }
             for name in &steps.put {
-                let put = before
+                let result = before
                     .entries
                     .get(name)
                     .map_or(Ok(()), |entry| self.write_entry(name, entry));
-                self.record_result(name, put, &mut end.put_back, &mut end.failed);
+                self.record_result(name, result, &mut end.put_back, &mut end.failed);
             }
             done.extend(steps.remove);
             done.extend(steps.put);
@@ -295,15 +295,15 @@ impl<'a> Snapshotter<'a> {
         before: &SnapshotManifest,
         scope: RestoreSelection<'_>,
     ) -> Result<bool, RestoreError> {
-        let was = self.kept_index(before)?;
+        let kept_index = self.kept_index(before)?;
         let then = match scope {
             RestoreSelection::Until(after, _) => Some(self.kept_index(after)?),
             RestoreSelection::All | RestoreSelection::Paths(_) => None,
         };
         let is = index::open_index(&self.tree)?.map(|_| self.tree.git.join("index"));
         let is = index::read_index(&self.tree, is.as_deref())?;
-        let names = index::differing_paths(&was, then.as_ref(), &is, scope);
-        index::restore_index_paths(&self.tree, &was, &is, &names)?;
+        let names = index::differing_paths(&kept_index, then.as_ref(), &is, scope);
+        index::restore_index_paths(&self.tree, &kept_index, &is, &names)?;
         Ok(!names.is_empty())
     }
 

@@ -96,8 +96,8 @@ impl PlanDialect for JsonDialect {
             .is_some_and(|inner| inner.trim_start().starts_with('{'));
         let has_stories =
             TasksFile::parse(input.text(), &RALPH).is_ok_and(|file| !file.tags.is_empty());
-        let meant = if has_stories { &RALPH } else { self };
-        (input.is_json() || is_list).then(|| meant.why_unrecognized(input.text()))
+        let dialect = if has_stories { &RALPH } else { self };
+        (input.is_json() || is_list).then(|| dialect.why_unrecognized(input.text()))
     }
 
     fn read_plan(&self, input: &PlanInput<'_>, _options: BatchOptions, plan: &mut Plan) {

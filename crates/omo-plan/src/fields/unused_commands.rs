@@ -63,9 +63,9 @@ enum Mention {
 }
 
 /// Concern about a command; `None` for code that may be a check, or is no command.
-fn command_concern(command: &str, said: Mention) -> Option<CommandConcern> {
+fn command_concern(command: &str, mention: Mention) -> Option<CommandConcern> {
     let is_known = names_program(command);
-    match said {
+    match mention {
         Mention::Nothing => None,
         // A single word behind `Verify` may be the subject, and no command.
         Mention::Verify if !is_known || !command.contains(char::is_whitespace) => None,

@@ -128,11 +128,14 @@ pub(super) fn follow_client(
     supervisor.add_session(SESSION, spec);
     let (mut stop, mut is_ending) = (None, false);
     let mut not_before = std::time::Instant::now();
-    let (process, said) = loop {
-        if let Some(SupervisorEvent::Ended { process, said, .. }) =
-            supervisor.next_event(POLL_INTERVAL)
+    let (process, output) = loop {
+        if let Some(SupervisorEvent::Ended {
+            process,
+            said: output,
+            ..
+        }) = supervisor.next_event(POLL_INTERVAL)
         {
-            break (process, said);
+            break (process, output);
         }
         if is_ending {
             worker.keep_unpushed(reporter);
@@ -168,9 +171,9 @@ pub(super) fn follow_client(
             supervisor.end_session(SESSION);
         }
     };
-    let end = classify_end(&process, &said, env::now());
+    let end = classify_end(&process, &output, env::now());
     // Before any report of its end.
-    reporter.cost = cost_with(told_cost(&end, &said));
+    reporter.cost = cost_with(told_cost(&end, &output));
     match stop {
         Some(PushStop::Superseded) => Err(JobEnd::Superseded),
         Some(PushStop::WorkRefused(why)) => worker.refused(reporter, &why).and_then(Err),

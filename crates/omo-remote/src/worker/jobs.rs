@@ -150,7 +150,7 @@ impl WorkerJobs {
 
     /// Complaints of a process that never became a job, whose files go.
     pub fn take_complaints(&self, name: &JobName) -> String {
-        let said = self
+        let messages = self
             .folder
             .read_end(&name.file(".err"), RECORD_BYTES)
             .ok()
@@ -159,7 +159,7 @@ impl WorkerJobs {
         for ending in [".err", LOCK] {
             let _ = self.folder.remove(&name.file(ending));
         }
-        sanitize(String::from_utf8_lossy(&said).trim(), 300)
+        sanitize(String::from_utf8_lossy(&messages).trim(), 300)
     }
 
     /// Last part of a job's output.

@@ -47,8 +47,8 @@ pub(super) fn stage_plugin(
         Ok(_) => StagedPlugin::Replaced(crate::commands::setup::plugin_source::version_at(place)),
         Err(_) => StagedPlugin::New,
     };
-    let put = copy(&files, new).and_then(|()| folder_swap::swap_folders(new, place));
-    if let Err(error) = put {
+    let staged = copy(&files, new).and_then(|()| folder_swap::swap_folders(new, place));
+    if let Err(error) = staged {
         let _ = folder_swap::clear_leftovers(new);
         return Err(io_failure("write", place, &error));
     }

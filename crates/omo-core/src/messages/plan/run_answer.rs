@@ -39,8 +39,8 @@ pub fn answered(command: RunCommand, arguments: &str, answer: &str) -> String {
         .fold(String::new(), |all, word| format!("{all} {word}"));
     let program = without_placeholders(command.in_terminal());
     let typed = inline_code(&format!("{program}{arguments}"), 200);
-    let cut = format!("\n… {rest} more lines; in a terminal, `{typed}` shows all of it");
-    format!("{head}{text}{}", if rest == 0 { "" } else { &cut })
+    let cut_note = format!("\n… {rest} more lines; in a terminal, `{typed}` shows all of it");
+    format!("{head}{text}{}", if rest == 0 { "" } else { &cut_note })
 }
 
 /// The command up to its first argument in capitals, such as `TASK`.

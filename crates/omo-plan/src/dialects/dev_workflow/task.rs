@@ -136,8 +136,8 @@ fn read_verify(
     let found: Vec<StatedCheck> = own
         .flat_map(|label| stated_checks::read_checks(document, label.value.clone()))
         .collect();
-    let said = all.iter().find(|label| !label.value.is_empty());
-    match said {
+    let filled_label = all.iter().find(|label| !label.value.is_empty());
+    match filled_label {
         Some(label) if found.is_empty() => {
             let text = format!(
                 "the Verify of task {} has no command: nothing can prove the task",

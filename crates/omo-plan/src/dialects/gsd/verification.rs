@@ -111,10 +111,13 @@ fn join_sentences(text: &str) -> Vec<String> {
         is_code ^= is_fence;
         let has_marker = split_list_marker(row).0.is_some();
         let before = found.last_mut().filter(|before| {
-            let said = split_list_marker(before).1;
-            let is_open = !said.trim_end().ends_with(['.', ':', ';', '!', '?', '`'])
-                && said.starts_with(char::is_uppercase);
-            is_open || is_item && row.starts_with([' ', '\t']) && !said.trim_end().ends_with(':')
+            let item_text = split_list_marker(before).1;
+            let is_open = !item_text
+                .trim_end()
+                .ends_with(['.', ':', ';', '!', '?', '`'])
+                && item_text.starts_with(char::is_uppercase);
+            is_open
+                || is_item && row.starts_with([' ', '\t']) && !item_text.trim_end().ends_with(':')
         });
         let goes_on = inner.starts_with(char::is_lowercase)
             && !begins_as_shell(inner)
@@ -166,7 +169,7 @@ pub(super) fn read_rows(text: &str) -> VerifyText {
         unused.extend((is_command && !is_used).then(|| stated.check.command.clone()));
         is_used
     });
-    let mut said = String::new();
+    let mut joined = String::new();
     let mut at = 0;
     for row in text.split_inclusive('\n') {
         // Results stand in the order of the text.
@@ -175,14 +178,14 @@ pub(super) fn read_rows(text: &str) -> VerifyText {
         let is_read =
             last.is_some_and(|stated| stated.span.contains(&at)) || document.code_at(at).is_some();
         if !is_read && !row.trim_end().ends_with(':') {
-            said.push_str(row);
+            joined.push_str(row);
         }
         at += row.len();
     }
     let checks = found.into_iter().map(|stated| stated.check).collect();
     VerifyText {
         checks,
-        criteria: read_items(&without_tags(&said)),
+        criteria: read_items(&without_tags(&joined)),
         unused,
     }
 }

@@ -202,9 +202,9 @@ impl<'d, 'a> StepReader<'d, 'a> {
         let rest =
             rest.trim_matches(|char: char| !char.is_alphanumeric() && !"`\"“”".contains(char));
         if !rest.is_empty() {
-            let (purpose, said) = split_keyword(rest);
+            let (purpose, command_text) = split_keyword(rest);
             if purpose == LinePurpose::Expectation || says_failure(rest) {
-                self.expect(said);
+                self.expect(command_text);
             }
         }
     }

@@ -72,11 +72,11 @@ static OPEN: Pattern = Pattern::new(r"^[*_`\s]*\[ \]");
 fn stated_end(document: &MarkdownDocument<'_>, part: Range<usize>) -> Option<bool> {
     let labels = read_labels(document, part, &["status"]);
     let status = labels.iter().find(|label| label.key == "status")?;
-    let said = document.slice(status.first_line.clone());
-    if DONE.is_match(said) {
+    let status_text = document.slice(status.first_line.clone());
+    if DONE.is_match(status_text) {
         Some(true)
     } else {
-        OPEN.is_match(said).then_some(false)
+        OPEN.is_match(status_text).then_some(false)
     }
 }
 

@@ -48,16 +48,19 @@ pub fn add_explorer_finding(
     {
         return None;
     }
-    let said = [
+    let answers = [
         ("hint", found.hint),
         ("file", found.file),
         ("summary", found.summary),
     ];
-    let said = said
+    let answers = answers
         .into_iter()
         .map(|(name, text)| (name.to_owned(), Value::from(text)))
         .collect();
-    context.explorers.push(ExplorerEntry { id: found.id, said });
+    context.explorers.push(ExplorerEntry {
+        id: found.id,
+        said: answers,
+    });
     merge_texts(&mut context.extra, KEY_FILES, found.key_files);
     merge_texts(&mut context.extra, PATTERNS, found.patterns);
     if expected_explorers(&context).next().is_some() && !awaits_explorers(&context) {
