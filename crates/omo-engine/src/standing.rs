@@ -159,6 +159,11 @@ impl RunState {
         counts
     }
 
+    /// Number of the task's latest attempt, from `1`.
+    pub(crate) fn attempt_of(&self, id: &str) -> u32 {
+        self.tasks.get(id).map_or(1, |task| task.attempts)
+    }
+
     pub fn running_attempts(&self) -> impl Iterator<Item = (&str, &RunningAttempt)> {
         self.tasks
             .iter()

@@ -247,7 +247,7 @@ fn is_waiting(state: &RunState, task: &Task) -> bool {
 }
 
 fn ended_refusal(hint: &str) -> VerbRefusal {
-    VerbRefusal::new(VerbRefusalKind::Precondition, "the run has ended", hint)
+    VerbRefusal::precondition("the run has ended", hint)
 }
 
 fn unanswered_refusal(question: &QuestionState) -> VerbRefusal {

@@ -240,8 +240,7 @@ impl Engine<'_> {
     /// Start of further sessions from the tip of the user's branch; refused where it lacks the work that has landed.
     fn parallel_restart_event(&self, parallel: &ParallelState) -> Result<EventKind, VerbRefusal> {
         let started = begin_parallel(self.root, parallel.policy.clone()).ok_or_else(|| {
-            VerbRefusal::new(
-                VerbRefusalKind::Precondition,
+            VerbRefusal::precondition(
                 "no branch is checked out that what is still to be done could move",
                 "check one out, then run it again",
             )
@@ -252,8 +251,7 @@ impl Engine<'_> {
             let has_landed = GitRepository::find(self.root)
                 .and_then(|found| found.contains(base, slice::from_ref(landed)).ok());
             if has_landed != Some(true) {
-                return Err(VerbRefusal::new(
-                    VerbRefusalKind::Precondition,
+                return Err(VerbRefusal::precondition(
                     "the branch that is checked out does not have what this run has done, and it would not be done again",
                     "check out one that has it, then again; a run of its own does all of the plan: `omo run start PLAN`",
                 ));

@@ -26,4 +26,8 @@ impl VerbRefusal {
             hint: hint.into(),
         }
     }
+
+    pub fn precondition(message: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self::new(VerbRefusalKind::Precondition, message, hint)
+    }
 }

@@ -39,8 +39,7 @@ pub fn read_worker_log(
     let launcher = launcher
         .filter(|launcher| !launcher.profile.is_attached())
         .ok_or_else(|| {
-            VerbRefusal::new(
-                VerbRefusalKind::Precondition,
+            VerbRefusal::precondition(
                 "the workers of this run were not handed to a launcher of your config.toml",
                 "`omo run show` says what their checks printed; `omo report --html` has their logs",
             )
@@ -62,8 +61,7 @@ pub fn read_worker_log(
     };
     launcher.logs(&values).ok_or_else(|| {
         let launcher = &launcher.profile.name;
-        VerbRefusal::new(
-            VerbRefusalKind::Precondition,
+        VerbRefusal::precondition(
             format!("the launcher {launcher} has no command `logs`"),
             format!(
                 "set `logs` of [launcher.{launcher}] in your config.toml, for runs that begin later"

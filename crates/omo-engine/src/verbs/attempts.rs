@@ -60,11 +60,7 @@ pub fn may_start<'a>(state: &'a RunState, id: &str) -> Result<&'a Task, VerbRefu
 }
 
 fn out_of_turn(message: String) -> VerbRefusal {
-    VerbRefusal::new(
-        VerbRefusalKind::Precondition,
-        message,
-        "`omo agent next` says what comes next",
-    )
+    VerbRefusal::precondition(message, "`omo agent next` says what comes next")
 }
 
 fn is_next_in_group(state: &RunState, task: &Task) -> bool {
@@ -117,8 +113,7 @@ pub fn task_of_ticket<'a>(state: &'a RunState, ticket: &str) -> Result<&'a Task,
     id.and_then(|id| state.plan.task(id)).ok_or_else(|| {
         let message =
             "that ticket is not valid: it was used, its attempt has ended, or it is of another run";
-        VerbRefusal::new(
-            VerbRefusalKind::Precondition,
+        VerbRefusal::precondition(
             message,
             "`omo agent next` says what comes next; `omo agent start` gives a new ticket",
         )
@@ -611,7 +606,7 @@ pub(super) fn end_unjudged_attempt(
     files: Vec<String>,
 ) -> Result<Vec<EventKind>, VerbRefusal> {
     let task = task_of_ticket(state, ticket)?;
-    let attempt = state.tasks.get(&task.id).map_or(1, |known| known.attempts);
+    let attempt = state.attempt_of(&task.id);
     if let Some(evidence) = scope_violation(state, task, files.iter()) {
         let end = AttemptEnd {
             attempt,
@@ -649,8 +644,7 @@ pub fn report_lost_worker(state: &RunState, id: &str) -> Result<EventKind, VerbR
         return Ok(lost_worker_event(state, id, "its worker was reported lost"));
     }
     let message = format!("no worker is at {} {id}", state.plan.dialect.unit_word());
-    Err(VerbRefusal::new(
-        VerbRefusalKind::Precondition,
+    Err(VerbRefusal::precondition(
         message,
         "`omo agent next` says what comes next",
     ))

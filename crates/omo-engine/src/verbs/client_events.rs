@@ -32,7 +32,7 @@ pub fn running_task_in<'a>(
 /// The event for a lost client that was healthy: its running task is begun again.
 pub fn pause_event(state: &RunState, group: &TaskGroup, why: &str) -> Option<EventKind> {
     let (id, _) = running_task_in(state, group)?;
-    let attempt = state.tasks.get(id).map_or(1, |task| task.attempts);
+    let attempt = state.attempt_of(id);
     Some(EventKind::TaskHeld {
         task: id.to_owned(),
         attempt,

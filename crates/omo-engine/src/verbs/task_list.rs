@@ -20,7 +20,7 @@ pub fn record_evidence(
     evidence: Evidence,
 ) -> Result<EventKind, VerbRefusal> {
     let task = task_of_ticket(state, ticket)?;
-    let attempt = state.tasks.get(&task.id).map_or(1, |known| known.attempts);
+    let attempt = state.attempt_of(&task.id);
     let id = format!("e{}", state.evidence.len() + 1);
     Ok(EventKind::EvidenceRan {
         evidence: Evidence {
@@ -52,13 +52,9 @@ pub fn leave_note(state: &RunState, ticket: &str, text: &str) -> Result<EventKin
             TaskNote::MAX_COUNT
         );
         let hint = "`--note` of `omo agent done` still takes one line about this task";
-        return Err(VerbRefusal::new(
-            VerbRefusalKind::Precondition,
-            message,
-            hint,
-        ));
+        return Err(VerbRefusal::precondition(message, hint));
     }
-    let attempt = state.tasks.get(&task.id).map_or(1, |known| known.attempts);
+    let attempt = state.attempt_of(&task.id);
     Ok(EventKind::NoteLeft(TaskNote {
         task: task.id.clone(),
         attempt,
@@ -91,8 +87,7 @@ pub fn give_verdict(
             task_word(state),
             task.id
         );
-        return Err(VerbRefusal::new(
-            VerbRefusalKind::Precondition,
+        return Err(VerbRefusal::precondition(
             message,
             "a worker ends with `omo agent done`",
         ));
@@ -196,7 +191,7 @@ pub fn add_task(
     task: Task,
 ) -> Result<EventKind, VerbRefusal> {
     if !state.is_task_list() {
-        return Err(precondition(
+        return Err(VerbRefusal::precondition(
             "the tasks of this run are those of its plan",
             "edit the plan, then `omo run resume` takes it in",
         ));
@@ -212,26 +207,26 @@ pub fn add_task(
         ));
     }
     if task.is_verification() || task.id == omo_plan::task_list::VERIFY_TASK_ID {
-        return Err(precondition(
+        return Err(VerbRefusal::precondition(
             "the verification is not a task that can be added",
             NEXT_HINT,
         ));
     }
     if state.plan.task(&task.id).is_some() {
-        return Err(precondition(
+        return Err(VerbRefusal::precondition(
             format!("there is a {} {} already", task_word(state), task.id),
             "take another number",
         ));
     }
     if state.plan.tasks.len() >= MAX_PLAN_TASKS {
-        return Err(precondition(
+        return Err(VerbRefusal::precondition(
             format!("a run has at most {MAX_PLAN_TASKS} tasks"),
             NEXT_HINT,
         ));
     }
     for id in &task.deps {
         if find_task(state, id)?.is_verification() {
-            return Err(precondition(
+            return Err(VerbRefusal::precondition(
                 format!(
                     "{} would wait for the verification, which comes after all tasks",
                     task.id
@@ -246,10 +241,6 @@ pub fn add_task(
     Ok(EventKind::TaskAdded {
         task: Box::new(added),
     })
-}
-
-fn precondition(message: impl Into<String>, hint: &str) -> VerbRefusal {
-    VerbRefusal::new(VerbRefusalKind::Precondition, message, hint)
 }
 
 fn task_word(state: &RunState) -> &'static str {

@@ -41,8 +41,7 @@ pub fn skip_task(
             ),
         ) => {
             let message = format!("{id} is {}", standing.word());
-            return Err(VerbRefusal::new(
-                VerbRefusalKind::Precondition,
+            return Err(VerbRefusal::precondition(
                 message,
                 "only what is not at work and was not done can be left out",
             ));
@@ -78,16 +77,11 @@ pub fn retry_task(
             }
         };
         let message = format!("{id} is {}", standing.word());
-        return Err(VerbRefusal::new(
-            VerbRefusalKind::Precondition,
-            message,
-            hint,
-        ));
+        return Err(VerbRefusal::precondition(message, hint));
     }
     if lacks_contract(&state.plan, task) {
         let message = format!("{id} still has no Task Contract");
-        return Err(VerbRefusal::new(
-            VerbRefusalKind::Precondition,
+        return Err(VerbRefusal::precondition(
             message,
             "add it to the plan, then `omo run resume`",
         ));
@@ -232,11 +226,7 @@ fn require_judgeable(state: &RunState, review: &Task) -> Result<(), VerbRefusal>
         .map_or("open", |standing| standing.word());
     let message = format!("{} judges {other}, which is {word}", review.id);
     let hint = format!("`omo run retry {other}` has it done, and judged behind that");
-    Err(VerbRefusal::new(
-        VerbRefusalKind::Precondition,
-        message,
-        hint,
-    ))
+    Err(VerbRefusal::precondition(message, hint))
 }
 
 fn require_user(
@@ -286,8 +276,7 @@ pub fn answer_question(
         })?;
     if let Some(answer) = &known.answer {
         let message = format!("question {question} was answered: {}", answer.option);
-        return Err(VerbRefusal::new(
-            VerbRefusalKind::Precondition,
+        return Err(VerbRefusal::precondition(
             message,
             "`omo agent next` says what comes next",
         ));
@@ -480,8 +469,7 @@ pub fn cancel_run(state: &RunState, why: &str) -> Result<EventKind, VerbRefusal>
             reason: sanitize(why, MAX_REASON_CHARS),
         });
     }
-    Err(VerbRefusal::new(
-        VerbRefusalKind::Precondition,
+    Err(VerbRefusal::precondition(
         "the run has ended already",
         "`omo run show` says how",
     ))
@@ -500,8 +488,7 @@ pub fn replace_plan(
             state.plan.dialect.word(),
             plan.dialect.word()
         );
-        return Err(VerbRefusal::new(
-            VerbRefusalKind::Precondition,
+        return Err(VerbRefusal::precondition(
             message,
             "open a run of its own for it",
         ));
@@ -616,11 +603,7 @@ fn require_kept_sessions(
                 "leave it there; a run of its own does all of the plan anew: `omo run start {}`",
                 plan.source.path
             );
-            return Err(VerbRefusal::new(
-                VerbRefusalKind::Precondition,
-                message,
-                hint,
-            ));
+            return Err(VerbRefusal::precondition(message, hint));
         }
     }
     Ok(())

@@ -201,7 +201,7 @@ impl Engine<'_> {
             Ok(Vec::new())
         };
         let stray_commits = self.stray_commits(&state, task);
-        let attempt = state.tasks.get(&task.id).map_or(1, |known| known.attempts);
+        let attempt = state.attempt_of(&task.id);
         let ignored = if elsewhere.is_none() {
             self.ignored_inputs(&state, task, running.since)
         } else {

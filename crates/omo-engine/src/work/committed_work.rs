@@ -338,7 +338,7 @@ impl Engine<'_> {
         task: &Task,
         watcher: &mut impl CommandWatcher,
     ) -> Result<Vec<(TaskCheck, TaskCheckOutcome)>, EngineError> {
-        let attempt = state.tasks.get(&task.id).map_or(1, |known| known.attempts);
+        let attempt = state.attempt_of(&task.id);
         let checks: Vec<&TaskCheck> = task.proving_checks().collect();
         let outcomes = self.run_checks(
             &format!("{}-commit", task.id),

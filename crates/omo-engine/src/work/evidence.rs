@@ -48,7 +48,7 @@ impl Engine<'_> {
         if !state.is_task_list() && !task.is_verification() {
             return Err(no_evidence_in_plans(&task));
         }
-        let attempt = state.tasks.get(&task.id).map_or(1, |known| known.attempts);
+        let attempt = state.attempt_of(&task.id);
         let command = TaskCheck {
             command: command.to_owned(),
             expect: ExpectedResult::default(),

@@ -191,7 +191,7 @@ impl Engine<'_> {
             events.extend(searched);
             Ok((events, ()))
         })?;
-        let attempt = state.tasks.get(id).map_or(1, |task| task.attempts);
+        let attempt = state.attempt_of(id);
         Ok(StartedTask {
             brief,
             task,

@@ -9,7 +9,7 @@ mod json_path;
 mod phases;
 mod tasks;
 
-use crate::refusal::{VerbRefusal, VerbRefusalKind};
+use crate::refusal::VerbRefusal;
 use crate::task_list::{TaskFile, TaskFileStatus, TaskListFile, TaskListPhase, VERIFY_TASK_ID};
 
 pub use creation::{NewTask, NewTaskList, new_task, new_task_list, resume_task_list};
@@ -21,21 +21,13 @@ pub use json_path::{format_value, value_at_path};
 pub use phases::{EXPLORATION_STAGES, TaskListChange, TaskListWork, parse_phase, update_task_list};
 pub use tasks::{TaskChange, TaskEdit, parse_status, require_removable, update_task};
 
-fn precondition_refusal(message: impl Into<String>, hint: impl Into<String>) -> VerbRefusal {
-    VerbRefusal {
-        kind: VerbRefusalKind::Precondition,
-        message: message.into(),
-        hint: hint.into(),
-    }
-}
-
 fn require_open(session: &TaskListFile) -> Result<(), VerbRefusal> {
     if matches!(
         session.phase,
         TaskListPhase::Complete | TaskListPhase::Cancelled
     ) {
         let (id, word) = (&session.session_id, session.phase.word());
-        return Err(precondition_refusal(
+        return Err(VerbRefusal::precondition(
             format!("session {id} is {word}: its tasks stay as they are"),
             NEW_TASK_LIST_HINT,
         ));

@@ -9,7 +9,7 @@ use omo_core::text::sanitize;
 use omo_git::commit::CommitRefusal;
 use omo_plan::model::{Task, TaskKind};
 use omo_plan::paths::PlannedPaths;
-use omo_plan::refusal::{VerbRefusal, VerbRefusalKind};
+use omo_plan::refusal::VerbRefusal;
 
 use super::{failure_events, task_of_ticket};
 use crate::commit_guard::Judges;
@@ -86,11 +86,10 @@ pub fn judge_attempt(
     measured: AttemptMeasurement,
 ) -> Result<Vec<EventKind>, VerbRefusal> {
     let task = task_of_ticket(state, ticket)?;
-    let attempt = state.tasks.get(&task.id).map_or(1, |known| known.attempts);
+    let attempt = state.attempt_of(&task.id);
     if task.is_verification() {
         let message = "a verification ends with a verdict";
-        return Err(VerbRefusal::new(
-            VerbRefusalKind::Precondition,
+        return Err(VerbRefusal::precondition(
             message,
             "`omo agent verdict PASS` or `omo agent verdict FAIL`",
         ));
@@ -405,7 +404,7 @@ fn claim_event(
     evidence_rules::check_worker_evidence(state, &task.id, &evidence_ids).map_err(|why| {
         let message = format!("{word} {} has criteria that no command decides, and nothing shows them: {why}", task.id);
         let hint = "`omo agent evidence run --ticket … -- COMMAND` runs one and prints its id, `omo agent done --ticket … --evidence e1` names it";
-        VerbRefusal::new(VerbRefusalKind::Precondition, message, hint)
+        VerbRefusal::precondition(message, hint)
     })?;
     let named = state
         .evidence

@@ -3,7 +3,7 @@
 use omo_core::timestamp::Timestamp;
 use serde_json::Value;
 
-use super::{NEW_TASK_LIST_HINT, next_task_id, precondition_refusal, require_open};
+use super::{NEW_TASK_LIST_HINT, next_task_id, require_open};
 use crate::model::TaskComplexity;
 use crate::refusal::{VerbRefusal, VerbRefusalKind};
 use crate::task_list::{TaskFile, TaskListFile, TaskListPhase, TaskListSettings};
@@ -72,7 +72,7 @@ pub fn resume_task_list(
     now: Timestamp,
 ) -> Result<TaskListFile, VerbRefusal> {
     if session.phase == TaskListPhase::Complete {
-        return Err(precondition_refusal(
+        return Err(VerbRefusal::precondition(
             format!(
                 "session {} is COMPLETE: nothing of it is left to do",
                 session.session_id
@@ -171,7 +171,7 @@ pub fn new_task(
         .unwrap_or_else(|| next_task_id(ids.iter().map(String::as_str)));
     if ids.contains(&id) {
         let hint = "without `--id` it gets the next free number; `omo agent task update` changes one that is there";
-        return Err(precondition_refusal(
+        return Err(VerbRefusal::precondition(
             format!("session {session_id} has a task {id} already"),
             hint,
         ));
@@ -186,10 +186,7 @@ pub fn new_task(
             "task {id} of session {session_id} would wait for task {unknown}, {unknown_words}"
         );
         let hint = "create what it waits for first; `omo agent task list` names the tasks";
-        return Err(VerbRefusal {
-            kind: VerbRefusalKind::NotFound,
-            ..precondition_refusal(message, hint)
-        });
+        return Err(VerbRefusal::new(VerbRefusalKind::NotFound, message, hint));
     }
     let mut task = TaskFile {
         id,

@@ -2,7 +2,6 @@
 
 use crate::refusal::VerbRefusal;
 use crate::task_list::criterion::begins_with_command_word;
-use crate::task_list::rules::precondition_refusal;
 
 const HINT: &str = "write a command in backticks: --criteria '`a || b`|readable'; or give each by itself: \
                     --criterion 'cmd: a || b' --criterion readable";
@@ -16,7 +15,7 @@ pub fn split_criteria(text: &str) -> Result<Vec<String>, VerbRefusal> {
     let parts = match serde_json::from_str::<Vec<String>>(text) {
         Ok(list) => list,
         Err(_) if text.trim_start().starts_with("[\"") => {
-            return Err(precondition_refusal(
+            return Err(VerbRefusal::precondition(
                 "the criteria begin as a JSON list of texts, and are none",
                 HINT,
             ));
@@ -39,7 +38,7 @@ fn split_at_bars(text: &str) -> Result<Vec<String>, VerbRefusal> {
         part.push_str(before);
         if behind.starts_with('`') {
             let code = code_span_length(behind).ok_or_else(|| {
-                precondition_refusal("a backtick in the criteria has no end", HINT)
+                VerbRefusal::precondition("a backtick in the criteria has no end", HINT)
             })?;
             let (code, after) = behind.split_at(code);
             part.push_str(code);
@@ -47,14 +46,14 @@ fn split_at_bars(text: &str) -> Result<Vec<String>, VerbRefusal> {
             continue;
         }
         if behind.starts_with("||") {
-            return Err(precondition_refusal(
+            return Err(VerbRefusal::precondition(
                 "`||` in the criteria may be two criteria or one command",
                 HINT,
             ));
         }
         if begins_with_command_word(&part) && !part.contains('`') {
             let message = "a `|` behind a command in the criteria may begin another one or belong to the command";
-            return Err(precondition_refusal(message, HINT));
+            return Err(VerbRefusal::precondition(message, HINT));
         }
         rest = behind.get(1..).unwrap_or_default();
         if part.ends_with('\\') {

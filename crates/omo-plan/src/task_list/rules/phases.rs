@@ -2,7 +2,7 @@
 
 use omo_core::timestamp::Timestamp;
 
-use super::{NEW_TASK_LIST_HINT, precondition_refusal, unresolved_tasks};
+use super::{NEW_TASK_LIST_HINT, unresolved_tasks};
 use crate::refusal::VerbRefusal;
 use crate::task_list::{TaskFile, TaskFileStatus, TaskListFile, TaskListPhase};
 
@@ -107,7 +107,7 @@ pub fn update_task_list(
                 "iteration {iteration} of session {}: there are 1 to {most}",
                 session.session_id
             );
-            return Err(precondition_refusal(
+            return Err(VerbRefusal::precondition(
                 message,
                 "`--phase FAILED` ends a session that was gone over as often as it may be",
             ));
@@ -160,7 +160,7 @@ fn check_transition(session: &TaskListFile, to: TaskListPhase) -> Result<(), Ver
         [] => NEW_TASK_LIST_HINT.to_owned(),
         words => format!("from {} it can go to {}", from.word(), words.join(", ")),
     };
-    Err(precondition_refusal(message, hint))
+    Err(VerbRefusal::precondition(message, hint))
 }
 
 fn check_requirements(
@@ -211,7 +211,7 @@ fn require_phase(
         return Ok(());
     }
     let (id, is, word) = (&session.session_id, session.phase.word(), phase.word());
-    Err(precondition_refusal(
+    Err(VerbRefusal::precondition(
         format!("session {id} is in {is}: {flag} is for {word}"),
         format!("`--phase {word}` goes there"),
     ))
@@ -230,7 +230,7 @@ fn require_flag(
         "{action} needs {flag} before it in session {}",
         session.session_id
     );
-    Err(precondition_refusal(
+    Err(VerbRefusal::precondition(
         message,
         format!("`omo agent tasks update {flag}`, in a call of its own"),
     ))
@@ -247,7 +247,7 @@ fn require_all_resolved(
             "{action} of session {id}: {} of its tasks cannot be read",
             work.unreadable_tasks
         );
-        return Err(precondition_refusal(
+        return Err(VerbRefusal::precondition(
             message,
             "`omo agent task list` says which, and why",
         ));
@@ -260,13 +260,13 @@ fn require_all_resolved(
             "{action} of session {id}: not all tasks are resolved: {}",
             open.join(", ")
         );
-        return Err(precondition_refusal(
+        return Err(VerbRefusal::precondition(
             message,
             "`omo agent task list` shows where each one stands",
         ));
     }
     if count_resolved(work.tasks) == 0 {
-        return Err(precondition_refusal(
+        return Err(VerbRefusal::precondition(
             format!("{action} of session {id}: it has no tasks"),
             "`omo agent task create` makes one",
         ));
@@ -289,7 +289,7 @@ fn require_evidence(session: &TaskListFile, work: TaskListWork<'_>) -> Result<()
     let message = format!(
         "COMPLETE of session {id}: {resolved} resolved tasks have {evidence} pieces of evidence"
     );
-    Err(precondition_refusal(
+    Err(VerbRefusal::precondition(
         message,
         "`omo agent task update --id 1 --add-evidence TEXT` adds one",
     ))

@@ -3,7 +3,7 @@
 use omo_core::timestamp::Timestamp;
 use serde_json::Value;
 
-use super::{precondition_refusal, require_open, unresolved_tasks};
+use super::{require_open, unresolved_tasks};
 use crate::model::TaskComplexity;
 use crate::refusal::{VerbRefusal, VerbRefusalKind};
 use crate::task_list::rules::doubtful_words;
@@ -113,15 +113,15 @@ fn edit_task(
             "task {id} of session {session_id} would wait for task {unknown}, {unknown_words}"
         );
         let hint = "`omo agent task list` names the tasks";
-        return Err(VerbRefusal {
-            kind: VerbRefusalKind::NotFound,
-            ..precondition_refusal(message, hint)
-        });
+        return Err(VerbRefusal::new(VerbRefusalKind::NotFound, message, hint));
     }
     task.set_dependencies(needs);
     let others = tasks.iter().filter(|other| other.id != task.id);
     if let Some(cycle) = find_cycle(&others.chain([&*task]).collect::<Vec<_>>()) {
-        return Err(precondition_refusal(cycle.text, "leave out one of them"));
+        return Err(VerbRefusal::precondition(
+            cycle.text,
+            "leave out one of them",
+        ));
     }
     Ok(())
 }
@@ -138,7 +138,7 @@ fn require_planning(session: &TaskListFile, action: &str) -> Result<(), VerbRefu
         session.session_id,
         session.phase.word()
     );
-    Err(precondition_refusal(
+    Err(VerbRefusal::precondition(
         message,
         "`omo agent task create` adds a task; a verdict FAIL has one done again",
     ))
@@ -165,7 +165,7 @@ pub fn require_removable(
         return Ok(());
     }
     let message = format!("task {} is waited for by: {}", task.id, waiting.join(", "));
-    Err(precondition_refusal(
+    Err(VerbRefusal::precondition(
         message,
         "give those `--blocked-by` without it first, or delete them",
     ))
@@ -201,7 +201,7 @@ fn check_transition(
         "task {id} of session {session} cannot go from {from} to {}",
         status.word()
     );
-    Err(precondition_refusal(
+    Err(VerbRefusal::precondition(
         message,
         format!("from {from} it can go to {}", words.join(", ")),
     ))
@@ -217,7 +217,7 @@ fn require_resolvable(
         let hint = format!(
             "say what was run and what came of it: `--add-evidence \"{EVIDENCE_EXAMPLE}\"`"
         );
-        return Err(precondition_refusal(
+        return Err(VerbRefusal::precondition(
             format!("task {id} of session {session} has no evidence"),
             hint,
         ));
@@ -246,7 +246,7 @@ fn require_resolvable(
         "task {id} of session {session} waits for tasks that are not resolved: {}",
         open.join(", ")
     );
-    Err(precondition_refusal(message, "resolve those first"))
+    Err(VerbRefusal::precondition(message, "resolve those first"))
 }
 
 fn evidence_texts(evidence: &Value) -> impl Iterator<Item = &str> {
