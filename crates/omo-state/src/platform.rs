@@ -19,14 +19,12 @@ pub use windows::{link_folder, make_removable, may_write};
 #[cfg(unix)]
 pub(crate) use unix::{
     PROGRAM_ENDINGS, UnixDirectory as Directory, check_regular_file, config_home, data_home,
-    exchange, inode, made_at, open_for_reading, regular_file_length, reserve, same_variable,
-    state_home, user_number,
+    exchange, inode, made_at, open_for_reading, reserve, same_variable, state_home, user_number,
 };
 #[cfg(windows)]
 pub(crate) use windows::{
     PROGRAM_ENDINGS, WindowsDirectory as Directory, check_regular_file, config_home, data_home,
-    exchange, inode, made_at, open_for_reading, regular_file_length, reserve, same_variable,
-    state_home, user_number,
+    exchange, inode, made_at, open_for_reading, reserve, same_variable, state_home, user_number,
 };
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -13,7 +13,7 @@ pub fn swap_folders(new: &Path, place: &Path) -> io::Result<()> {
     if fs::symlink_metadata(place).is_err_and(|error| error.kind() == io::ErrorKind::NotFound) {
         return fs::rename(new, place);
     }
-    platform::exchange_names(new, place).or_else(|_| in_two_steps(new, place))
+    platform::exchange(new, place).or_else(|_| in_two_steps(new, place))
 }
 
 /// Two renames; the first is undone when the second fails.

@@ -136,7 +136,7 @@ impl UnixDirectory {
     }
 }
 
-pub(crate) fn exchange_names(one: &Path, other: &Path) -> io::Result<()> {
+pub(crate) fn exchange(one: &Path, other: &Path) -> io::Result<()> {
     Ok(renameat_with(CWD, one, CWD, other, RenameFlags::EXCHANGE)?)
 }
 

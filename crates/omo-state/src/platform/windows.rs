@@ -190,7 +190,7 @@ fn is_in_the_way(error: &io::Error) -> bool {
         || error.raw_os_error() == Some(ERROR_SHARING_VIOLATION)
 }
 
-pub(crate) fn exchange_names(_one: &Path, _other: &Path) -> io::Result<()> {
+pub(crate) fn exchange(_one: &Path, _other: &Path) -> io::Result<()> {
     Err(ErrorKind::Unsupported.into())
 }
 

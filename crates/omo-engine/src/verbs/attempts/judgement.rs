@@ -12,7 +12,7 @@ use omo_plan::paths::PlannedPaths;
 use omo_plan::refusal::VerbRefusal;
 
 use super::{failure_events, task_of_ticket};
-use crate::commit_guard::Judges;
+use crate::commit_guard::JudgeStates;
 use crate::event::{AttemptEnd, EventKind, HookChanges, QuestionKind, UnfinishedLine};
 use crate::question_text::build_question;
 use crate::report::ultraplan::short_commit;
@@ -47,7 +47,7 @@ pub struct AttemptMeasurement {
     pub stray_commits: Vec<StrayCommit>,
     pub commit: Option<CommitOutcome>,
     /// As [`AttemptEnd::judges`].
-    pub judges: Judges,
+    pub judges: JudgeStates,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
