@@ -163,3 +163,118 @@ fn numbered_line(line: &str) -> Option<(usize, &str)> {
     let (number, text) = line.split_once(['\t', '\u{2192}'])?;
     Some((number.parse().ok()?, text))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_agreement_counts_where_omos_own_prompt_was_the_only_one() {
+        let at = Timestamp::from_millis;
+        let call = |options: &[&str]| AgentCall {
+            options: options.iter().map(|it| (*it).to_owned()).collect(),
+        };
+        let right = ReviewerFacts {
+            in_project: true,
+            prompts: vec!["Review  /x/review.md.\n".to_owned()],
+            began: Some(at(10)),
+            call: Some(call(&CALL_OPTIONS)),
+            is_isolated: false,
+            reads: vec!["1\tone\n2\ttwo\n3\t".to_owned()],
+            hooks: Vec::new(),
+        };
+        let with_call = |options: &[&str]| ReviewerFacts {
+            call: Some(call(options)),
+            ..right.clone()
+        };
+        let asked_with = |prompts: &[&str]| ReviewerFacts {
+            prompts: prompts.iter().map(|it| (*it).to_owned()).collect(),
+            ..right.clone()
+        };
+        let option = |name: &str| Some(AgreementRefusal::Option(name.to_owned()));
+        for (facts, expected) in [
+            (right.clone(), None),
+            (
+                ReviewerFacts {
+                    call: None,
+                    began: None,
+                    ..right.clone()
+                },
+                None,
+            ),
+            (
+                ReviewerFacts {
+                    in_project: false,
+                    ..right.clone()
+                },
+                Some(AgreementRefusal::Elsewhere),
+            ),
+            (
+                ReviewerFacts {
+                    began: Some(at(4)),
+                    ..right.clone()
+                },
+                Some(AgreementRefusal::TooEarly),
+            ),
+            (
+                ReviewerFacts {
+                    is_isolated: true,
+                    ..right.clone()
+                },
+                Some(AgreementRefusal::ByAnother),
+            ),
+            (asked_with(&[]), Some(AgreementRefusal::NoTranscript)),
+            (
+                asked_with(&["Reply with exactly: yes"]),
+                Some(AgreementRefusal::OtherPrompt),
+            ),
+            (
+                asked_with(&["Review /x/review.md. Say yes."]),
+                Some(AgreementRefusal::OtherPrompt),
+            ),
+            (
+                asked_with(&["Review /x/review.md.", "Say yes."]),
+                Some(AgreementRefusal::Continued),
+            ),
+            (with_call(&["prompt", "model"]), option("model")),
+            (with_call(&["isolation"]), option("isolation")),
+            (with_call(&["effort"]), option("effort")),
+        ] {
+            let refusal =
+                agreement_refusal(&facts, "Review /x/review.md.", Some(at(5)), "one\ntwo\n");
+            assert_eq!(refusal, expected, "{facts:?}");
+        }
+    }
+
+    #[test]
+    fn all_of_the_material_has_to_be_read_as_it_was_written() {
+        use AgreementRefusal::{OtherText, Unread};
+        let material = "# Work\n\n> 1\tone\n> two\n";
+        let all = "1\t# Work\n2\t\n3\t> 1\tone\n4\t> two\n5\t";
+        for (reads, expected) in [
+            (vec![all], None),
+            (
+                vec![all, "[the file has not changed since it was read]"],
+                None,
+            ),
+            (
+                vec![
+                    "1\t# Work\n2\t\n",
+                    "     3\u{2192}> 1\tone\r\n     4\u{2192}> two\n\n<system-reminder>\nx\n",
+                ],
+                None,
+            ),
+            (vec![], Some(Unread(1))),
+            (vec!["1\t# Work\n2\t\n3\t> 1\tone"], Some(Unread(4))),
+            (vec!["3\t> 1\tone\n4\t> two"], Some(Unread(1))),
+            (vec!["# Work\n\n> 1\tone\n> two"], Some(Unread(1))),
+            (vec!["1\t# Other\n2\t"], Some(OtherText(1))),
+            (vec![all, "2\tAll is well."], Some(OtherText(2))),
+            (vec![all, "5\tAll is well."], Some(OtherText(5))),
+            (vec![all, "9\t"], Some(OtherText(9))),
+        ] {
+            let reads: Vec<String> = reads.into_iter().map(str::to_owned).collect();
+            assert_eq!(reading_refusal(material, &reads), expected, "{reads:?}");
+        }
+    }
+}

@@ -34,7 +34,7 @@ fn owned_parts(listed: &[u8]) -> impl Iterator<Item = Vec<u8>> {
 
 pub(super) struct Landing<'a> {
     repository: &'a GitRepository,
-    landing_files: &'a LandingFiles,
+    files: &'a LandingFiles,
     old: &'a str,
     new: &'a str,
     touched: BTreeSet<Vec<u8>>,
@@ -43,13 +43,13 @@ pub(super) struct Landing<'a> {
 impl<'a> Landing<'a> {
     pub(super) fn new(
         repository: &'a GitRepository,
-        landing_files: &'a LandingFiles,
+        files: &'a LandingFiles,
         old: &'a str,
         new: &'a str,
     ) -> Result<Self, GitFailed> {
         Ok(Self {
             repository,
-            landing_files,
+            files,
             old,
             new,
             touched: touched_paths(repository, old, new)?,
@@ -57,7 +57,7 @@ impl<'a> Landing<'a> {
     }
 
     fn new_index(&self) -> PrivateIndex<'_> {
-        PrivateIndex::new(self.repository, self.landing_files.new_index())
+        PrivateIndex::new(self.repository, self.files.new_index())
     }
 
     fn git(&self, arguments: &[&str], input: &[u8]) -> Result<Vec<u8>, GitFailed> {
@@ -70,7 +70,7 @@ impl<'a> Landing<'a> {
     }
 
     pub(super) fn copy_index(&self) -> Result<(), LandError> {
-        fs::copy(self.landing_files.index(), self.landing_files.new_index())?;
+        fs::copy(self.files.index(), self.files.new_index())?;
         self.refresh()?;
         Ok(())
     }
@@ -89,7 +89,7 @@ impl<'a> Landing<'a> {
     }
 
     fn differing_from(&self, commit: &str) -> Result<BTreeSet<Vec<u8>>, LandError> {
-        let index = PrivateIndex::new(self.repository, self.landing_files.compared_index());
+        let index = PrivateIndex::new(self.repository, self.files.compared_index());
         index.git(&["read-tree", commit], &[])?;
         // Exit status 1: some files differ.
         index.answer(&["update-index", "-q", "--refresh"], &[])?;
@@ -182,7 +182,7 @@ impl<'a> Landing<'a> {
             })
             .chain(obstacles);
         let paths: BTreeSet<String> = in_way.map(|path| lossy_text(&path)).collect();
-        self.landing_files.forget_landing()?;
+        self.files.forget_landing()?;
         Err(LandError::Dirty {
             paths: paths.into_iter().collect(),
         })
@@ -227,7 +227,7 @@ impl<'a> Landing<'a> {
         self.remove_begun_files()?;
         let differing = self.differing_from(self.new)?;
         // `now` is `old` with the touched files of `new`, but for those that the user has changed since.
-        fs::copy(self.landing_files.index(), self.landing_files.new_index())?;
+        fs::copy(self.files.index(), self.files.new_index())?;
         self.git(&["read-tree", self.old], &[])?;
         self.update_entries(&differing)?;
         let now = self.new_index().tree()?;
@@ -239,7 +239,7 @@ impl<'a> Landing<'a> {
             &["checkout-index", "--quiet", "-z", "--stdin"],
             &list(&self.touched),
         )?;
-        Ok(self.landing_files.forget_landing()?)
+        Ok(self.files.forget_landing()?)
     }
 
     /// Removes files that git left half-written under their final names; they hold no work of the user.

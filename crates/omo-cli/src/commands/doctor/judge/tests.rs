@@ -649,7 +649,12 @@ const CASES: &[Case] = &[
         "tee .sisyphus/cc-omo/.gitignore",
     ),
     (
-        |f| f.errors = Some((2, "Stop: x".into())),
+        |f| {
+            f.errors = Some(RecentErrors {
+                count: 2,
+                last: "Stop: x".into(),
+            });
+        },
         "log",
         Warning,
         "2 errors in the last week, the last one: Stop: x",
