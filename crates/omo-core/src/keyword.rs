@@ -19,7 +19,6 @@ mod slash;
 use std::fmt;
 use std::ops::Range;
 
-use plain_stop::PlainStop;
 use short_request::ShortRequest;
 use slash::SlashPrompt;
 
@@ -92,8 +91,6 @@ pub enum PromptReading<'a> {
         after: &'a str,
     },
     Short(ShortRequest),
-    /// The keyword, then words that only say to stop or wait: `ulw, stop doing that`.
-    Pause(PlainStop),
     Command {
         /// `ulw` for `/omo:ulw` and `/ulw`.
         name: &'a str,
@@ -161,19 +158,11 @@ fn read_words<'a>(text: &'a str, keywords: &Keywords) -> PromptReading<'a> {
         text.get(word.clone()),
         text.get(word.end..),
     ) {
-        (Some(before), Some(keyword), Some(after)) => {
-            let words = after.trim_start_matches(|char: char| !char.is_alphanumeric());
-            match plain_stop::read_plain_stop(words) {
-                Some(stop) if before.trim().is_empty() && stop != PlainStop::WithWords => {
-                    PromptReading::Pause(stop)
-                }
-                _ => PromptReading::Activate {
-                    before,
-                    keyword,
-                    after,
-                },
-            }
-        }
+        (Some(before), Some(keyword), Some(after)) => PromptReading::Activate {
+            before,
+            keyword,
+            after,
+        },
         _ => PromptReading::Nothing,
     }
 }

@@ -248,7 +248,6 @@ fn read_words<'a>(
             PromptReading::Short(request) if event.has_run => {
                 read_short(request, UlwTrigger::Keyword, options)
             }
-            PromptReading::Pause(stop) => PromptIntent::Pause(stop),
             _ => {
                 let typed = [keywords, &Keywords::default()]
                     .into_iter()
@@ -262,6 +261,10 @@ fn read_words<'a>(
             keyword,
             after,
         } => {
+            let around = format!("{}, {}", before.trim(), after.trim());
+            if let Some(stop) = read_named_stop(&around, event.has_run) {
+                return stop;
+            }
             activate_with(UlwTrigger::Keyword, options, |options: UlwOptions| {
                 let around = [before, keyword, after];
                 let read = ulw_arguments::parse_around_keyword(around, &options)?;
@@ -273,7 +276,6 @@ fn read_words<'a>(
             })
         }
         PromptReading::Short(request) => read_short(request, UlwTrigger::Keyword, options),
-        PromptReading::Pause(stop) => PromptIntent::Pause(stop),
         PromptReading::Off { whole } => PromptIntent::Stop {
             reason: None,
             whole,
@@ -320,20 +322,22 @@ fn read_command<'a>(
     options: impl Fn(TaskRequest) -> UlwOptions,
 ) -> PromptIntent<'a> {
     let reason = Some(arguments.trim()).filter(|text| !text.is_empty());
-    let stop = reason
-        .and_then(read_plain_stop)
-        .filter(|stop| *stop != PlainStop::WithWords);
-    match (name, stop) {
-        ("ulw", _) if matches!(reason, Some("off" | "stop")) => {
-            return PromptIntent::Stop {
-                reason: None,
-                whole: true,
-            };
+    if let Some(words) = reason {
+        let stop = match name {
+            "ulw" if matches!(words.trim_end_matches(['.', '!']), "off" | "stop") => {
+                Some(PromptIntent::Stop {
+                    reason: None,
+                    whole: true,
+                })
+            }
+            "ulw" => read_named_stop(words, has_run),
+            // The client left the command in its input line, and its user typed on.
+            "status" | "why" => read_plain_stop(words).map(PromptIntent::Pause),
+            _ => None,
+        };
+        if let Some(stop) = stop {
+            return stop;
         }
-        ("ulw", Some(_)) if !has_run => return PromptIntent::Help(usage::ULW),
-        // Behind `status` and `why`, which the client left in its input line, its user typed on.
-        ("ulw" | "status" | "why", Some(stop)) => return PromptIntent::Pause(stop),
-        _ => {}
     }
     match name {
         "ulw" => match reason.and_then(read_request_word) {
@@ -364,6 +368,19 @@ fn read_command<'a>(
         _ => RunCommand::named(name).map_or(PromptIntent::Command { name, arguments }, |command| {
             of_run(command, arguments)
         }),
+    }
+}
+
+/// The stop in the words around the keyword, or behind its command. Without a run there is nothing to stop.
+fn read_named_stop<'a>(words: &str, has_run: bool) -> Option<PromptIntent<'a>> {
+    let words = words.trim_matches(|char: char| !char.is_alphanumeric());
+    match (read_plain_stop(words)?, has_run) {
+        (PlainStop::WithWords, true) => Some(PromptIntent::Pause(PlainStop::WithWords)),
+        // A task of its own.
+        (PlainStop::WithWords, false) => None,
+        // Whoever names omo answers no question.
+        (PlainStop::Stop | PlainStop::Wait, true) => Some(PromptIntent::Pause(PlainStop::Stop)),
+        (PlainStop::Stop | PlainStop::Wait, false) => Some(PromptIntent::Help(usage::ULW)),
     }
 }
 

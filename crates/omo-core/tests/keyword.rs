@@ -20,9 +20,7 @@ fn outcome_of(reading: &PromptReading) -> Outcome {
         PromptReading::Activate { .. } | PromptReading::Short(ShortRequest::GoOn) => {
             Outcome::Activates
         }
-        PromptReading::Nothing | PromptReading::Short(_) | PromptReading::Pause(_) => {
-            Outcome::Ignored
-        }
+        PromptReading::Nothing | PromptReading::Short(_) => Outcome::Ignored,
         PromptReading::Command { .. } => Outcome::Command,
         PromptReading::Off { .. } => Outcome::Off,
     }

@@ -51,10 +51,7 @@ fn is_read_for_what_stands_there(text: &str) {
     );
     match reading {
         PromptReading::Nothing => {}
-        PromptReading::Activate { .. }
-        | PromptReading::Short(_)
-        | PromptReading::Pause(_)
-        | PromptReading::Off { .. } => {
+        PromptReading::Activate { .. } | PromptReading::Short(_) | PromptReading::Off { .. } => {
             assert!(names_it, "{reading:?}");
         }
         PromptReading::Command { name, arguments } => {

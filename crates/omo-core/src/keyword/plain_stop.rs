@@ -22,23 +22,45 @@ pub fn read_plain_stop(prompt: &str) -> Option<PlainStop> {
         return None;
     }
     let lower = text.to_lowercase().replace('’', "'").replace(" - ", ", ");
-    read_whole(&lower).or_else(|| {
-        let (first, _) = lower.split_once(ends_clause)?;
-        // `don't do that, do this` is a request alone.
-        let forbids_one = words_of(first).iter().skip(1).any(|word| *word == "do");
-        let is_stop = read_whole(first) == Some(PlainStop::Stop)
-            && !forbids_one
-            && !text.ends_with(['?', '？', '؟']);
-        is_stop.then_some(PlainStop::WithWords)
-    })
+    read_whole(&lower).or_else(|| names_stop(&lower).then_some(PlainStop::WithWords))
 }
+
+/// `true` for first clauses, or a last sentence, that only say to stop.
+fn names_stop(lower: &str) -> bool {
+    if lower.ends_with(['?', '？', '؟']) {
+        return false;
+    }
+    let is_stop = |clauses: &str| {
+        // `don't do that, do this` is a request alone.
+        let forbids_one = words_of(clauses).iter().skip(1).any(|word| *word == "do");
+        !forbids_one && read_whole(clauses) == Some(PlainStop::Stop)
+    };
+    let mut ends = lower.match_indices(CLAUSE_ENDS).filter(|(at, sign)| {
+        // A dot within a word is a file's: `stop.sh`.
+        let behind = lower.get(at + sign.len()..).unwrap_or_default();
+        *sign != "." || behind.starts_with(char::is_whitespace)
+    });
+    let begins = ends.any(|(at, _)| lower.get(..at).is_some_and(is_stop));
+    let last = lower.rsplit_once(". ").or_else(|| lower.rsplit_once("! "));
+    begins || last.is_some_and(|(_, sentence)| is_stop(sentence))
+}
+
+const CLAUSE_ENDS: [char; 10] = [',', '.', '!', ';', '…', '—', '。', '，', '！', '；'];
 
 fn read_whole(lower: &str) -> Option<PlainStop> {
     let asks = lower.ends_with(['?', '？', '؟']) && !lower.ends_with("!?");
     if asks
-        && !["can you", "could you", "would you", "will you"]
-            .iter()
-            .any(|start| lower.starts_with(start))
+        && !lower.ends_with("please?")
+        && ![
+            "can you",
+            "could you",
+            "would you",
+            "will you",
+            "can we",
+            "could we",
+        ]
+        .iter()
+        .any(|start| lower.starts_with(start))
     {
         return None;
     }
@@ -86,6 +108,9 @@ impl Said {
             rest = rest.get(taken..).unwrap_or(others);
             match meaning {
                 Meaning::Verb(_) if is_denied(denial, first, taken) => return None,
+                // `hang on exit` and `pause while editing` say when.
+                Meaning::Verb(_) if previous == "on" && is_stop_verb(first) => return None,
+                _ if *first == "while" && !rest.is_empty() => return None,
                 Meaning::Verb(_) if FORBIDS_ALL.contains(first) && forbids_part(rest) => {
                     return None;
                 }
@@ -452,6 +477,20 @@ mod tests {
             ("stop! you are deleting my files", Some(WithWords)),
             ("wait, use the other file", None),
             ("stop, what is that?", None),
+            ("no, stop, wrong branch", Some(WithWords)),
+            ("hey, stop, that is wrong", Some(WithWords)),
+            ("wrong branch. STOP", Some(WithWords)),
+            ("stop.sh is broken, fix it", None),
+            ("stop() never returns", None),
+            ("stop: undefined method", None),
+            ("halt.c leaks", None),
+            ("stop\nstart\nrestart\nadd these", None),
+            ("pause on exit", None),
+            ("hang on exit", None),
+            ("pause while editing", None),
+            ("wait a while", Some(Wait)),
+            ("can we stop here?", Some(Stop)),
+            ("stop, please?", Some(Stop)),
         ] {
             assert_eq!(read_plain_stop(prompt), expected, "{prompt:?}");
         }
