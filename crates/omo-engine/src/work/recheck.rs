@@ -2,14 +2,18 @@
 
 use omo_checks::task_check;
 use omo_git::changes::TreeSnapshot;
-use omo_plan::model::{Plan, Task, TaskKind};
+use omo_git::snapshots::Snapshots;
+use omo_plan::model::{FileAction, Plan, Task, TaskKind};
+use omo_plan::paths::path_covers;
 use omo_plan::proof::ProofSource;
 
 use super::own_files::is_of_plan;
 use super::start::tree_from_text;
 use super::{CommandWatcher, Engine, EngineError};
+use crate::event::AttemptEnd;
 use crate::rounds;
 use crate::state::{RunPhase, RunState, TaskStatus};
+use crate::work::baseline::files_written_by_omo;
 
 impl Engine<'_> {
     /// Tasks whose work does not hold any more, each with the reason: passed ones with a red check, and those that it
@@ -24,9 +28,22 @@ impl Engine<'_> {
         watcher: &mut impl CommandWatcher,
     ) -> Result<Vec<(String, String)>, EngineError> {
         let is_over = state.phase != RunPhase::Executing && state.parallel.is_none();
-        if !is_over || self.is_as_judged(state) {
+        if !is_over {
             return Ok(Vec::new());
         }
+        let own = files_written_by_omo(state);
+        let own: Vec<&str> = own.iter().map(String::as_str).collect();
+        let snapshots = Snapshots {
+            own: &own,
+            ..self.snapshots()
+        };
+        let now = snapshots.take_tree();
+        let changed_since = |tree: Option<TreeSnapshot>| {
+            let changed = snapshots.changed_paths(&tree?, now.as_ref()?)?;
+            let paths = changed.into_iter().map(|change| change.path);
+            Some(paths.filter(|path| !is_of_plan(state, path)).collect())
+        };
+        let since_judged = changed_since(judged_tree(state));
         let passed = plan.tasks.iter().filter(|task| {
             task.kind != TaskKind::Tests
                 && state.status_of(&task.id) == TaskStatus::Passed
@@ -35,6 +52,13 @@ impl Engine<'_> {
         });
         let mut broken = Vec::new();
         for task in passed {
+            let end = state
+                .tasks
+                .get(&task.id)
+                .and_then(|known| known.last_end.as_ref());
+            if self.is_as_judged(task, end, since_judged.as_deref(), &changed_since) {
+                continue;
+            }
             if let Some(reason) = self.red_check_of(task, watcher)? {
                 broken.push((task.id.clone(), reason));
                 let by_proof = format!("{}, which proves it, is red", task.id);
@@ -45,20 +69,29 @@ impl Engine<'_> {
         Ok(broken)
     }
 
-    /// `true` for the files that the checks of the last task judged, the plan aside. A tree has no ignored files.
-    fn is_as_judged(&self, state: &RunState) -> bool {
-        let mut ends = state
-            .tasks
-            .values()
-            .filter_map(|task| task.last_end.as_ref());
-        if ends.any(|end| !end.needed_ignored.is_empty()) {
+    /// `true` where nothing changed since the last task was judged, and none of its own files since it was judged itself. A
+    /// tree has no ignored files.
+    fn is_as_judged(
+        &self,
+        task: &Task,
+        end: Option<&AttemptEnd>,
+        since_judged: Option<&[String]>,
+        changed_since: impl Fn(Option<TreeSnapshot>) -> Option<Vec<String>>,
+    ) -> bool {
+        let (Some([]), Some(end)) = (since_judged, end) else {
             return false;
-        }
-        let changed = self.with_snapshots(state, |snapshots| {
-            let trees = judged_tree(state).zip(snapshots.take_tree());
-            Ok(trees.and_then(|(judged, now)| snapshots.changed_paths(&judged, &now)))
-        });
-        matches!(changed, Ok(Some(changed)) if changed.iter().all(|change| is_of_plan(state, &change.path)))
+        };
+        let tree = end.tree.as_deref().and_then(tree_from_text);
+        let is_own = |path: &String| {
+            end.files.contains(path) || task.files.iter().any(|file| path_covers(&file.path, path))
+        };
+        end.needed_ignored.is_empty()
+            && changed_since(tree).is_some_and(|changed| !changed.iter().any(is_own))
+            && task
+                .files
+                .iter()
+                .filter(|file| file.action == FileAction::Create)
+                .all(|file| self.work_tree.root().join(&file.path).exists())
     }
 
     fn red_check_of(

@@ -10,7 +10,7 @@ use crate::pattern::Pattern;
 const MAX_ROW_BYTES: usize = 16_384;
 
 static PROVING_WORD: Pattern = Pattern::new(
-    r"(?i-u:\b(?:test|tests|pytest|vitest|jest|lint|eslint|ruff|mypy|pyright|basedpyright|tsc|typecheck|type-check|types|check|checks|build|compile|validate|verify|quality|clippy|fmt|vet|e2e|ci|coverage|spec|rspec|phpunit|phpstan|playwright|cypress|analyze|golangci-lint|rubocop|tox|nox|pre-commit|prettier|biome|svelte-check|vue-tsc|ctest|assemble|xcodebuild|black|flake8|pylint)\b|\b(?:grep\s+-[A-Za-z]*q|diff\s+-q|cmp\s+-s)|\b(?:check|test|lint|verify|validate)_|test:|lint:|check:|:test|:check|:lint|--check|--noEmit)",
+    r"(?i-u:\b(?:test|tests|pytest|vitest|jest|lint|eslint|ruff|mypy|pyright|basedpyright|tsc|typecheck|type-check|types|check|checks|build|compile|validate|verify|quality|clippy|fmt|vet|e2e|ci|coverage|spec|rspec|phpunit|phpstan|playwright|cypress|analyze|golangci-lint|rubocop|tox|nox|pre-commit|prettier|biome|svelte-check|vue-tsc|ctest|assemble|xcodebuild|black|flake8|pylint)\b|\b(?:check|test|lint|verify|validate)_|test:|lint:|check:|:test|:check|:lint|--check|--noEmit)",
 );
 static VERIFYING_WORD: Pattern = Pattern::new(
     r"(?i-u:\b(?:run|runs|running|verify|verified|verifying|validate|validated|validating|ensure|check|confirm|execute|test|tests|pass|passes|passing|succeeds?|lint|linting|build|builds|compiles?|typecheck|quality|gate|clean|green)\b)|実行|確認|検証|チェック|テスト|运行|验证|检查|测试|통과|실행|확인|自检|自測|[Cc]hạy|[Kk]iểm tra|(?i-u:ejecut|verific|comprob|rodar)|[Ee]xécut|[Vv]érifi|[Aa]usführen|[Pp]rüfen|[Зз]апуст|[Пп]ровер",
@@ -19,6 +19,11 @@ static COMMAND_LEAD: Pattern =
     Pattern::new(r"(?:\(|(?i-u:\b(?:with|via|using|run|execute)\s+)|:\s+)");
 
 static JOINING_WORD: Pattern = Pattern::new(r"^\s*[,&+、，]?\s*(?:and|then)?\s*$");
+
+/// Commands that only judge a file: `grep -q one a.txt`, in a clause of their own.
+static JUDGES_FILE: Pattern =
+    Pattern::new(r"^(?:(?:grep|rg)\s+(?:-\S+\s+)*(?:-[A-Za-z]*q|--quiet)|diff\s+-q|cmp\s+-s)\b");
+static THEN_RUN: Pattern = Pattern::new(r"(?i-u:(?:[;,.]|\b(?:and|then))\s+run)\s+$");
 
 pub(crate) static NEGATES: Pattern = Pattern::new(
     r"(?i-u:\b(?:do not|don't|never|without|instead of|rather than|avoid|not)\s+(?:\w+\s+){0,2})$",
@@ -111,7 +116,10 @@ fn is_check(code: &str, row: &str, byte: usize, behind: &str, verb: TaskVerb) ->
             !is_made && (PROVING_WORD.is_match(code) || is_run || follows_with(&near))
         }
         TaskVerb::Create | TaskVerb::Change | TaskVerb::Delete => {
-            !is_made && PROVING_WORD.is_match(code) && (is_run || is_passed)
+            let before = row.get(..byte).unwrap_or_default();
+            !is_made
+                && (PROVING_WORD.is_match(code) && (is_run || is_passed)
+                    || JUDGES_FILE.is_match(code) && THEN_RUN.is_match(before))
         }
         TaskVerb::Unknown => {
             !is_made

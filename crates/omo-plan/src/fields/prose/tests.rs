@@ -83,6 +83,7 @@ fn checks_are_the_commands_that_show_that_a_task_is_done() {
             "Write `words/1.txt` and run `grep -q one words/1.txt`",
             "grep -q one words/1.txt",
         ),
+        ("Make the installer run `grep -q x a.txt` first", ""),
         ("Add a job that runs `cargo test`", ""),
         (
             "Run all tests with uv run pytest tests/ -k \"a and b\"",
