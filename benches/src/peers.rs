@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 
 /// A Stop hook in another language.
 pub(crate) struct Peer {
-    /// What it is called.
+    /// Its name.
     pub name: &'static str,
     /// What it runs on, with the version.
     pub runs_on: String,

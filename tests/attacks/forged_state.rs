@@ -126,7 +126,7 @@ impl Target {
 }
 
 const FOREIGN: &str = "the record of the run is not omo's own";
-const PUT_BACK: &str = "an older record of the run was put back";
+const PUT_BACK: &str = "an older record of the run was restored";
 
 fn verdict(kind: &str) -> Value {
     json!({"kind": kind, "why": "1 check green, 3 tests run; reviewed", "at": "2026-11-22T12:00:00.000Z"})

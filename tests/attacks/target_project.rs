@@ -19,7 +19,7 @@ pub(crate) const TESTS: &str = "import unittest\nfrom app import add\n\nclass Al
 
 /// One attack, or one honest run.
 pub(crate) struct Row {
-    /// What it is called, in every list of attacks.
+    /// Its name, in every list of attacks.
     pub(crate) id: &'static str,
     /// What is done, in a few words.
     pub(crate) what: &'static str,

@@ -523,7 +523,7 @@ fn a_log_that_is_followed_shows_each_decision_as_it_is_made_also_over_a_rotation
             "not rotated: {:?}",
             s.state_file_names()
         );
-        followed.shows("ended by its user")?;
+        followed.shows("ended by you")?;
 
         let text = followed.text()?;
         ensure!(

@@ -259,14 +259,14 @@ fn a_log_that_was_changed_since_the_end_changes_no_timeline() {
             &log,
             format!(
                 "{}{added}\n",
-                text.replace("turned on by its user", "turned on by nothing")
+                text.replace("turned on by you", "turned on by nothing")
             ),
         )?;
         let shown = Shown::of(s)?;
         shown.is_proved()?;
         let page = &shown.page;
         ensure!(
-            page.contains("turned on by its user") && !page.contains("turned on by nothing"),
+            page.contains("turned on by you") && !page.contains("turned on by nothing"),
             "{page}"
         );
         ensure!(

@@ -14,7 +14,7 @@ use crate::cli::omo;
 use crate::scene::{Scene, copy, is_contract, require_sound};
 
 /// How a status tells of a file that changed after the verdict.
-const CHANGED_SINCE: &str = "1 file changed since: fixed.txt; the verdict is about those of then";
+const CHANGED_SINCE: &str = "1 file changed since: fixed.txt; the verdict is about those before";
 
 /// What the user is told of a prompt.
 fn told(scene: &mut Scene, prompt: &str) -> Result<String> {
@@ -734,7 +734,7 @@ fn an_end_says_by_what_the_work_is_proved() {
                 );
                 fs::write(s.state_file(), older)?;
                 let (status, out) = omo_says(s, &["verify", "--last"])?;
-                ensure!(status == 1 && out.contains("put back"), "{status}: {out}");
+                ensure!(status == 1 && out.contains("restored"), "{status}: {out}");
                 Ok(())
             },
         ),

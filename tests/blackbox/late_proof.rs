@@ -64,7 +64,7 @@ fn reviewer_is_not_kept_waiting() -> Result<()> {
     scene.claim_fails()?;
     let material = fs::read_to_string(scene.material_path())?;
     ensure!(
-        material.contains(&format!("with the test files of now: {PENDING}\n")),
+        material.contains(&format!("with the current test files: {PENDING}\n")),
         "{material}"
     );
     ensure!(scene.unusual_lines().is_empty(), "{material}");

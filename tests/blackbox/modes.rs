@@ -568,14 +568,14 @@ fn no_mode_starts_a_plan_that_changes_what_lies_outside_of_the_repository() {
         std::os::unix::fs::symlink(lab.home(), lab.project().join("words")).unwrap();
         let error = format!("{:#}", linked.start(&[mode]).unwrap_err());
         assert!(
-            error.contains("lies outside of the repository: words/1.txt"),
+            error.contains("is outside of the repository: words/1.txt"),
             "{mode}: {error}"
         );
         let elsewhere =
             ModeFixture::new(Some(&text.replace("words/1.txt", "/home/none/1.txt")), "").unwrap();
         let error = format!("{:#}", elsewhere.start(&[mode]).unwrap_err());
         assert!(
-            error.contains("lies outside of the repository: /home/none/1.txt"),
+            error.contains("is outside of the repository: /home/none/1.txt"),
             "{mode}: {error}"
         );
     }
@@ -639,7 +639,7 @@ fn a_plan_says_in_which_mode_it_is_run_and_its_user_may_say_otherwise() {
         ),
         (
             two_tasks_with_stop(),
-            "tasks with stops behind them, run in batches; --waves or --parallel choose",
+            "tasks with stops after them, run in batches; --waves or --parallel choose",
         ),
         (alone, "tasks without dependencies, run in batches"),
         (

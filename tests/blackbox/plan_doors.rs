@@ -414,7 +414,7 @@ fn a_file_in_no_known_format_becomes_a_task_list() {
             let mut session = g.session()?;
             for (file, why) in [
                 ("none.md", "there is no file none.md"),
-                ("/etc/hosts", "lies outside of this project"),
+                ("/etc/hosts", "is outside of this project"),
             ] {
                 session.type_prompt(&format!("/omo:ulw-plan --from {file}"))?;
                 let said =

@@ -515,7 +515,7 @@ fn nothing_of_a_plan_is_approved_but_by_its_users_own_code() {
                 for code in ["x", &digest[..11], &other[..12], &format!("{digest}0")] {
                     let said =
                         s.asks(&format!("/omo:execute-plan docs/plan.md --approve {code}"))?;
-                    let expected = "[omo] the code behind --approve in /omo:execute-plan is not that of the commands";
+                    let expected = "[omo] the code after --approve in /omo:execute-plan is not that of the commands";
                     ensure!(said.starts_with(expected), "{said}");
                     ensure!(
                         said.contains("\n  1  cargo test\n  2  npm test\n"),

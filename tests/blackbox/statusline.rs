@@ -570,7 +570,7 @@ fn a_status_line_is_written_beside_the_one_that_is_there_and_taken_back_byte_for
             said.contains(&file.display().to_string()) && said.contains("`/omo:statusline off`"),
             "{said}"
         );
-        let is_kept = said.contains("behind the one that you have");
+        let is_kept = said.contains("after the one that you have");
         assert_eq!(is_kept, in_front.is_some(), "{said}");
         if let Some(before) = before {
             // Every other key stays, in its place; the copy is the file as it was.

@@ -68,7 +68,7 @@ fn an_edited_state_verifies_nothing_and_runs_nothing() {
             fs::write(s.state_file(), kept)?;
             let line = s.claim_ends("released")?;
             ensure!(
-                line.contains("an older record of the run was put back"),
+                line.contains("an older record of the run was restored"),
                 "{line}"
             );
             Ok(())

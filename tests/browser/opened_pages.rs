@@ -17,7 +17,7 @@ const BROKEN: &str = include_str!("broken.html");
 
 /// A page that is opened.
 pub(crate) struct PageCase {
-    /// What it is called.
+    /// Its name.
     pub(crate) name: &'static str,
     /// The tone of its verdict, as a class of the style sheet.
     tone: &'static str,

@@ -96,7 +96,7 @@ fn a_wave_that_breaks_the_whole_holds_the_next_one_back() {
             let told = |said: &str| {
                 let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
                 said.contains("was green before. Merged since then: Session")
-                    && said.contains("What comes behind wave 1 is held back.")
+                    && said.contains("What comes after wave 1 is held back.")
             };
             ensure!(
                 said.out

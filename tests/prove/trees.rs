@@ -94,7 +94,7 @@ fn a_test_file_that_has_the_place_of_something_else_is_named() {
             .change(&[(now, Some("1")), ("src/total.txt", Some("2\n"))])
             .unwrap();
         let answer = project.prove("sh tests/run.sh").unwrap();
-        let says = format!("{named} was there, and a test file of now has its place");
+        let says = format!("{named} was there, and a current test file has its place");
         assert!(
             answer.status == 5 && answer.stderr.contains(&says),
             "{answer:?}"

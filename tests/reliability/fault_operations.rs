@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 /// An operation: how its fixture is set, and the process that does it.
 pub(crate) struct FaultOperation {
-    /// What it is called in messages.
+    /// Its name in messages.
     pub name: &'static str,
     /// Sets the fixture.
     pub prepare: fn(&mut Scene) -> Result<()>,

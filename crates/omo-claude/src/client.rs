@@ -170,7 +170,7 @@ impl ClaudeClient {
             let end = status.map_or("a signal ended it".to_owned(), |status| {
                 format!("exit status: {status}")
             });
-            format!("it said nothing ({end})")
+            format!("it printed nothing ({end})")
         } else {
             last_line
         };
@@ -365,7 +365,7 @@ esac"#,
             ),
             (
                 "exit 3",
-                "`claude plugin list --json` failed: it said nothing (exit status: 3)",
+                "`claude plugin list --json` failed: it printed nothing (exit status: 3)",
             ),
             (
                 "echo hello",

@@ -165,11 +165,11 @@ fn classify_result(
             detail: result
                 .result
                 .clone()
-                .unwrap_or_else(|| complaint(process, "it said nothing more")),
+                .unwrap_or_else(|| complaint(process, "it printed nothing more")),
         },
         _ => ClientEnd::Garbage(complaint(
             process,
-            "its result says neither success nor failure",
+            "its result is neither success nor failure",
         )),
     }
 }

@@ -85,7 +85,7 @@ pub(crate) fn complete_already(id: &str, state: &RunState, anew: &str) -> String
     let typed = sanitize(anew, 300);
     // Below the block's own lines, which are what the person is shown.
     fit_block(format!(
-        "{head}\n\n{}\n  To begin anew, type: {typed}",
+        "{head}\n\n{}\n  To start over, type: {typed}",
         end_block(state)
     ))
 }

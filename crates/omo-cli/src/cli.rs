@@ -46,7 +46,7 @@ Example:
 #[command(max_term_width = 80)]
 pub(crate) struct Arguments {
     // Hidden: on each of the pages, which fit a screen, it would be one line more.
-    /// When what is printed has colours
+    /// Colours of what is printed
     #[arg(
         long,
         global = true,

@@ -3,7 +3,6 @@
 use std::io::{BufRead, IsTerminal, Write};
 use std::path::Path;
 
-use anyhow::Context as _;
 use clap::Args;
 use omo_core::session::ChangedBy;
 use omo_core::session::id::SessionId;
@@ -76,7 +75,12 @@ pub(crate) fn is_answered_yes(question: &str) -> Result<bool, CommandError> {
     std::io::stdin()
         .lock()
         .read_line(&mut answer)
-        .context("the answer cannot be read")?;
+        .map_err(|error| {
+            CommandError::io(
+                format!("the answer cannot be read: {error}"),
+                "answer at a terminal",
+            )
+        })?;
     Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
 }
 

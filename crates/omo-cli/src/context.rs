@@ -201,7 +201,7 @@ impl<'a> CommandContext<'a> {
                 });
             if let Err(error) = told {
                 crate::output::print_warning(&format!(
-                    "what you say about the run will not be heard in this session: {error}"
+                    "what you type about the run does not count in this session: {error}"
                 ));
             }
         }
@@ -324,7 +324,7 @@ impl<'a> CommandContext<'a> {
             }
             Err(error) => {
                 crate::output::print_warning(&format!(
-                    "what an earlier supervisor has left could not be put away: {error}"
+                    "what an earlier supervisor has left could not be cleaned up: {error}"
                 ));
                 Ok((run, state))
             }

@@ -159,7 +159,7 @@ impl From<StateError> for CommandError {
             ),
             StateError::Document { .. } => (
                 ExitKind::Io,
-                "while it cannot be read omo holds no session; `omo stop --session ID` moves it aside and begins afresh",
+                "while it cannot be read omo holds no session; `omo stop --session ID` moves it aside and starts over",
             ),
             StateError::Folder(FolderError::Refused { .. }) => (
                 ExitKind::Io,
@@ -318,7 +318,7 @@ impl From<PlanFileError> for CommandError {
             ),
             PlanFileError::TooLarge(_) => Self::invalid_plan(message, "name one of its files"),
             PlanFileError::Outside(_) => {
-                Self::precondition(message, "a run changes the project that its plan lies in")
+                Self::precondition(message, "a run changes the project that its plan is in")
             }
             PlanFileError::NotRegular(_) => Self::io(
                 message,
@@ -378,7 +378,7 @@ impl From<WorktreeGone> for CommandError {
 
 impl From<RestoreError> for CommandError {
     fn from(error: RestoreError) -> Self {
-        let message = format!("the work tree could not be kept or put back: {error}");
+        let message = format!("the work tree could not be kept or restored: {error}");
         match error {
             RestoreError::NoWorkTree(_) => Self::precondition(
                 message,

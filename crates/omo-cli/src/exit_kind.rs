@@ -47,7 +47,7 @@ impl ExitKind {
             Self::Usage => "the command line is wrong",
             Self::NotFound => "what is asked for is not there",
             Self::InvalidPlan => "the plan is not valid",
-            Self::Precondition => "something must be put right first",
+            Self::Precondition => "something must be fixed first",
             Self::Busy => "another session is at it",
             Self::NeedsPerson => "a person has to decide",
             Self::Budget => "the budget is spent",

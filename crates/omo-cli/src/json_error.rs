@@ -34,7 +34,7 @@ pub(crate) fn usage_json_line(error: &clap::Error, status: u8) -> String {
     let mut paragraphs = text.split("\n\n").map(on_one_line);
     let message = match error.kind() {
         clap::error::ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
-            "the command line lacks an argument".to_owned()
+            "an argument is missing".to_owned()
         }
         _ => paragraphs
             .next()
@@ -92,11 +92,7 @@ mod tests {
                 "the argument '--session <ID>' cannot be used with '--all'",
                 "`--help` shows",
             ),
-            (
-                "omo run",
-                "the command line lacks an argument",
-                "`--help` shows",
-            ),
+            ("omo run", "an argument is missing", "`--help` shows"),
         ] {
             let error = crate::command()
                 .try_get_matches_from(line.split(' '))

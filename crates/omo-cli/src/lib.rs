@@ -24,6 +24,7 @@ mod plan_dialect;
 mod plan_findings;
 mod plan_run_view;
 mod platform;
+mod process_paths;
 mod project;
 mod repository_sessions;
 mod run_arguments;

@@ -3,7 +3,6 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use anyhow::Context as _;
 use clap::Args;
 use omo_core::log_entry::LogEntry;
 use omo_core::session::id::SessionId;
@@ -15,13 +14,14 @@ use omo_state::project_root;
 use omo_state::state::{self, CorruptPolicy, StateError, StateUpdateOptions};
 
 use crate::error::CommandError;
+use crate::process_paths::current_folder;
 
 /// A person at a terminal can wait longer for the lock than a hook.
 const DEADLINE: Duration = Duration::from_secs(3);
 
 #[derive(Debug, Args)]
 pub(crate) struct SessionOptions {
-    /// Which session, if not this shell's own or the only one on
+    /// The session, if not this shell's own or the only one on
     #[arg(long, value_name = "ID")]
     pub session: Option<String>,
 }
@@ -47,7 +47,7 @@ impl Project {
     }
 
     pub(crate) fn find_root(env: &ProcessEnv) -> Result<PathBuf, CommandError> {
-        let cwd = std::env::current_dir().context("the current folder cannot be found")?;
+        let cwd = current_folder()?;
         env.project_dir
             .clone()
             .or_else(|| project_root::find_project(&cwd))

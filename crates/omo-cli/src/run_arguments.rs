@@ -4,7 +4,7 @@ use clap::Args;
 
 #[derive(Debug, Default, Args)]
 pub(crate) struct RunOptions {
-    /// Which run, if not the one that is open here
+    /// The run, if not the one that is open here
     #[arg(long, value_name = "ID")]
     pub run: Option<String>,
 }
@@ -13,7 +13,7 @@ pub(crate) struct RunOptions {
 pub(crate) struct NamedRun {
     #[command(flatten)]
     pub run: RunOptions,
-    /// Which run, as behind --run
+    /// The run, as with --run
     #[arg(value_name = "ID", hide = true, conflicts_with = "run")]
     pub id: Option<String>,
 }
@@ -33,7 +33,7 @@ impl From<RunOptions> for NamedRun {
 
 #[derive(Debug, Args)]
 pub(crate) struct TaskOptions {
-    /// Which task
+    /// The task
     pub id: String,
     #[command(flatten)]
     pub run: RunOptions,

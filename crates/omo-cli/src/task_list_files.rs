@@ -184,14 +184,14 @@ pub(crate) fn to_json(value: &impl Serialize) -> Value {
 
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct TaskListOption {
-    /// Which session, if not this shell's own
+    /// The session, if not this shell's own
     #[arg(long, short, value_name = "ID")]
     pub session: Option<String>,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct TaskOption {
-    /// Which task
+    /// The task
     #[arg(long, short = 't', visible_short_alias = 'i', aliases = ["task", "task-id"])]
     #[arg(allow_hyphen_values = true, value_parser = parse_id)]
     pub id: String,

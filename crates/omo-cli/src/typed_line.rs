@@ -67,7 +67,7 @@ fn problem_of_slash_command(line: &str) -> Option<String> {
 
 fn message(error: &CommandError) -> String {
     if error.is_printed() {
-        "it lacks an argument".to_owned()
+        "an argument is missing".to_owned()
     } else {
         error.message().to_owned()
     }

@@ -130,9 +130,9 @@ pub fn prompt_entry(
     now: Timestamp,
 ) -> Option<LogEntry> {
     let (word, why) = match decision {
-        PromptDecision::Activate(..) => ("activate", "turned on by its user"),
-        PromptDecision::Stop { .. } => ("stop", "ended by its user"),
-        PromptDecision::TellPaused(_) => ("pause", "waits for its user"),
+        PromptDecision::Activate(..) => ("activate", "turned on by you"),
+        PromptDecision::Stop { .. } => ("stop", "ended by you"),
+        PromptDecision::TellPaused(_) => ("pause", "waits for you"),
         PromptDecision::PlanNote => ("allow", "the keyword in plan mode starts no run"),
         PromptDecision::Silent
         | PromptDecision::NoteHook

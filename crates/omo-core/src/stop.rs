@@ -86,7 +86,7 @@ impl StopRow {
             Self::InputWaiting => "the user's input waits",
             Self::BackgroundWork => "background work is awaited",
             Self::PlanOrPaused => {
-                "plan mode, paused, its user is asked, or a question of theirs was answered"
+                "plan mode, paused, you are asked, or a question of yours was answered"
             }
             Self::SaidBlocked => "said to be blocked",
             Self::ClaimJudged => "claimed and judged",

@@ -20,7 +20,7 @@ pub enum RunStoreError {
     #[error("the runs of this repository are in {path}, which cannot be used: {source}")]
     Location { path: PathBuf, source: FolderError },
     #[error(
-        "{path} does not say where the runs of {repository} are; remove it to have that found out again"
+        "{path} does not name the folder of the runs of {repository}; remove it, and omo finds it again"
     )]
     LocationRecord { path: PathBuf, repository: PathBuf },
     #[error(transparent)]

@@ -85,7 +85,7 @@ impl fmt::Display for FenceRefusal {
                 let words = inline_code(words, 80);
                 write!(
                     f,
-                    "`git {words}` reaches beyond it. `git restore FILE` puts a file back, and omo brings the "
+                    "`git {words}` reaches beyond it. `git restore FILE` restores a file, and omo brings the "
                 )?;
                 f.write_str("work together")?;
             }

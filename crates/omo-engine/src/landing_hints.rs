@@ -89,7 +89,7 @@ pub(crate) fn edit_lines(edits: &EditFacts, top: &Path, is_at_top: bool) -> Vec<
     if !edits.unknown.is_empty() {
         let unknown = pathspecs(&edits.unknown, is_at_top);
         lines.push(format!(
-            "`{free}git stash push --all -- {unknown}` puts aside what git does not keep. Once your branch has moved, \
+            "`{free}git stash push --all -- {unknown}` stashes what git does not keep. Once your branch has moved, \
              `git restore --source='stash@{{0}}^3' -- {unknown}` writes yours over what the run has brought."
         ));
     }
@@ -101,7 +101,7 @@ pub(crate) fn edit_lines(edits: &EditFacts, top: &Path, is_at_top: bool) -> Vec<
             format!("{shown} && ")
         };
         lines.push(format!(
-            "`{free}{shown}git stash push -- {}` puts your edits aside; go on, and then `git stash pop` brings them back. \
+            "`{free}{shown}git stash push -- {}` stashes your edits; go on, and then `git stash pop` brings them back. \
              Or commit them, and go on.",
             pathspecs(&edits.known, is_at_top)
         ));

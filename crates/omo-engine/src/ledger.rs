@@ -150,7 +150,7 @@ impl<'a> Sealed<'a> {
         let body = self
             .body
             .strip_suffix(prev.as_bytes())
-            .ok_or("does not belong behind the line before it")?;
+            .ok_or("does not follow the line before it")?;
         let digits = body
             .iter()
             .rev()

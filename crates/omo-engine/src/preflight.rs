@@ -157,7 +157,7 @@ pub fn check_repository(plan: &Plan, facts: &PreflightFacts) -> Vec<PreflightFin
 /// Finding about paths outside of the repository: no change there could be taken back or committed.
 pub fn check_outside(paths: &[String]) -> Option<PreflightFinding> {
     let text = format!(
-        "the plan changes what lies outside of the repository: {}",
+        "the plan changes what is outside of the repository: {}",
         list_names(paths)?
     );
     let hint = "name files of the repository from its top; a link that leads out of it leads out here, too";

@@ -53,7 +53,7 @@ pub(crate) fn build_question(state: &RunState, about: QuestionKind) -> Question 
             )
         }
         QuestionKind::Escalated { task } => (
-            format!("{} {task} asks for human judgment. Go on behind it?", state.plan.dialect.unit_word()),
+            format!("{} {task} asks for human judgment. Go on after it?", state.plan.dialect.unit_word()),
             vec![
                 option(ANSWER_CONTINUE, "go on with what does not depend on it"),
                 option(ANSWER_STOP, "begin nothing more; `omo run retry TASK` goes on from here once it is fixed"),

@@ -37,7 +37,7 @@ pub fn find_resume_point(steps: &[InterruptedTask]) -> ResumePoint {
         .filter(|step| step.status == ReportedStatus::Passed && !step.is_stale)
         .count();
     let why = match first.status {
-        _ if first.is_stale => Some("the plan says something else about it since it was done"),
+        _ if first.is_stale => Some("it was changed in the plan since it was done"),
         ReportedStatus::Running => {
             Some("it was being worked on; its half-done edits are taken back or looked at first")
         }

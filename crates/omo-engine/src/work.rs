@@ -253,7 +253,7 @@ impl Engine<'_> {
             if has_landed != Some(true) {
                 return Err(VerbRefusal::precondition(
                     "the branch that is checked out does not have what this run has done, and it would not be done again",
-                    "check out one that has it, then again; a run of its own does all of the plan: `omo run start PLAN`",
+                    "check out one that has it, then run this again; a run of its own does all of the plan: `omo run start PLAN`",
                 ));
             }
         }
@@ -340,7 +340,7 @@ impl Engine<'_> {
         Err(EngineError::Refused(VerbRefusal {
             kind: VerbRefusalKind::Precondition,
             message: format!("{} was edited since the run knows it: {edit}", state.plan.source.path),
-            hint: "`omo run resume` takes the edit in; what passed and says something else now is done again"
+            hint: "`omo run resume` takes the edit in; what passed and was changed in it is done again"
                 .to_owned(),
         }))
     }

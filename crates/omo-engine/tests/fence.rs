@@ -403,7 +403,7 @@ fn what_is_said_names_what_was_wrong_and_what_to_do() {
     for (command, expected) in [
         (
             "git stash",
-            "This session works in a worktree of its own, and `git stash` reaches beyond it. `git restore FILE` puts a file back, and omo brings the work together. If the step cannot be done like that, say so with `omo agent fail`.",
+            "This session works in a worktree of its own, and `git stash` reaches beyond it. `git restore FILE` restores a file, and omo brings the work together. If the step cannot be done like that, say so with `omo agent fail`.",
         ),
         (
             "cd /tmp",

@@ -52,7 +52,7 @@ pub enum BaseError {
     #[error("the submodule {} was at {commit}, which is not there", path.display())]
     Submodule { path: PathBuf, commit: String },
     /// Conflict of an old file and a new test file, which one tree cannot both have.
-    #[error("{} was there, and a test file of now has its place: both cannot be in one tree", path.display())]
+    #[error("{} was there, and a current test file has its place: both cannot be in one tree", path.display())]
     PlaceTaken {
         /// Path from the top of the work tree.
         path: PathBuf,

@@ -211,7 +211,7 @@ impl CommitWorktree {
         }
         tree_path(&self.project, path)
             .filter(|name| !name.0.is_empty())
-            .ok_or_else(|| format!("{path:?} lies outside of the work tree"))
+            .ok_or_else(|| format!("{path:?} is outside of the work tree"))
     }
 
     /// `names` without folders: git needs a file in a folder that took a file's place, which has to be named too.
@@ -361,7 +361,9 @@ impl CommitWorktree {
                 &String::from_utf8_lossy(&complaint),
             )),
             Some(GitOutcome::TimedOut) => {
-                Err(CommitRefusal::other(&format!("{step} took too long"), ""))
+                let seconds = GIT_LIMIT.as_secs();
+                let why = format!("{step} took longer than {seconds} s");
+                Err(CommitRefusal::other(&why, ""))
             }
             None => Err(CommitRefusal::other(
                 &format!("{step} could not be run"),

@@ -293,7 +293,7 @@ fn complaint_reason(complaint: &str) -> String {
     let mut news = complaint.lines().map(str::trim).filter(|line| {
         !line.is_empty() && !line.starts_with("hint:") && !line.starts_with("error: failed to push")
     });
-    let first = news.clone().next().unwrap_or("it did not say why");
+    let first = news.clone().next().unwrap_or("it gave no reason");
     sanitize(
         news.rfind(|line| !UNREACHED.contains(line))
             .unwrap_or(first),
@@ -402,7 +402,7 @@ mod tests {
             complaint_reason(complaint),
             "! [remote rejected] x (hook declined)"
         );
-        assert_eq!(complaint_reason(""), "it did not say why");
+        assert_eq!(complaint_reason(""), "it gave no reason");
         let unreached = UNREACHED.join("\n");
         assert_eq!(
             complaint_reason(&format!("me@host: Permission denied\n{unreached}\n")),

@@ -105,7 +105,7 @@ pub enum RestoreError {
     #[error("what is taken back cannot be kept: {0}")]
     Unnamed(String),
     /// Refused before anything was touched.
-    #[error("{0:?} lies outside of the work tree")]
+    #[error("{0:?} is outside of the work tree")]
     Outside(String),
     #[error("{action} {}: {source}", .path.display())]
     Io {

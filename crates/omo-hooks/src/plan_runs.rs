@@ -174,7 +174,7 @@ fn log_approval(context: &HookContext) -> Result<(), StateError> {
     let (session, lock) = place.update(DEADLINE, CorruptPolicy::Refuse, |session| {
         (session.clone(), EntryChange::Keep)
     })?;
-    let why = "its user approved what a plan runs";
+    let why = "you approved what a plan runs";
     let entry = log_entry::new_entry(
         place.id().as_str(),
         &session,

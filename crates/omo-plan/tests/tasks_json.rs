@@ -278,7 +278,7 @@ fn what_is_wrong_with_a_session_is_said() {
             vec![piped],
             "pipe_in_verify",
             true,
-            "`a | b` has a pipe: without pipefail only what stands behind it counts",
+            "`a | b` has a pipe: without pipefail only what follows it counts",
         ),
     ];
     for (all, code, is_sound, text) in table {

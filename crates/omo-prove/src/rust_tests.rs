@@ -20,7 +20,7 @@ pub(crate) enum NotSeparable {
     TooLarge,
     #[error("it cannot be parsed")]
     NotParsed,
-    #[error("the tests in it lie inside of other items")]
+    #[error("the tests in it are inside of other items")]
     Nested,
     #[error("the file is new, and so is what they test")]
     New,

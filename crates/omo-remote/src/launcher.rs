@@ -192,7 +192,7 @@ impl ProfileLauncher {
                     || "a signal".to_owned(),
                     |status| format!("status {status}"),
                 );
-                let last = sanitize(last.unwrap_or("it said nothing"), 200);
+                let last = sanitize(last.unwrap_or("it printed nothing"), 200);
                 Err(CommandFailure::new(&format!(
                     "`{name}` ended with {status}: {last}"
                 )))

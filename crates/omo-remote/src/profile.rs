@@ -215,7 +215,7 @@ fn build(
             name,
             "start",
             &format!(
-                "does not say what is to be run: {{worker}} is missing in it{where_else} and so is what takes its place, {{worker_start}} or both {{branch}} and {{brief}}"
+                "does not name what is to be run: {{worker}} is missing in it{where_else} and so is what takes its place, {{worker_start}} or both {{branch}} and {{brief}}"
             ),
         ));
     }
@@ -225,7 +225,7 @@ fn build(
         .iter()
         .any(|named| ["job", "worker_cancel", "branch", "brief"].contains(named));
     if cancel.is_some() && !names_a_worker {
-        let why = "does not say which worker is to be ended: {job} is missing in it, and so is what takes its place, \
+        let why = "does not name the worker to be ended: {job} is missing in it, and so is what takes its place, \
                    {worker_cancel}, {branch} or {brief}";
         return Err(invalid(name, "cancel", why));
     }
@@ -398,7 +398,7 @@ mod tests {
             (
                 "slurm",
                 "[launcher.slurm]\ncancel = \"scancel --me --name {{job}}\"",
-                "`launcher.slurm.cancel` does not say which worker is to be ended: {job} is missing in it, and so",
+                "`launcher.slurm.cancel` does not name the worker to be ended: {job} is missing in it, and so",
             ),
             (
                 "a",

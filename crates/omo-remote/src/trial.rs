@@ -454,7 +454,7 @@ fn describe_outcome(outcome: JobOutcome) -> Option<TrialFailure> {
     let (place, why, detail) = match outcome {
         JobOutcome::Lost(word) => (
             TrialPlace::Worker,
-            "its scheduler no longer has it, and it said nothing",
+            "its scheduler no longer has it, and it printed nothing",
             word,
         ),
         JobOutcome::QueueLimit => (

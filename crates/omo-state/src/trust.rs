@@ -29,7 +29,7 @@ pub enum TrustError {
     #[error(transparent)]
     Lock(#[from] LockError),
     /// Text that does not parse, or that a newer omo wrote.
-    #[error("{0} is not as this omo writes it; remove it to begin afresh")]
+    #[error("{0} is not as this omo writes it; remove it to start over")]
     Malformed(std::path::PathBuf),
     #[error(transparent)]
     Key(#[from] KeyError),

@@ -66,7 +66,7 @@ fn what_is_no_plan_of_this_project_opens_no_run() {
                     g,
                     name,
                     5,
-                    "lies outside of this project",
+                    "is outside of this project",
                     "copy the plan here",
                 )?;
             }
@@ -569,7 +569,7 @@ fn the_test_command_of_the_project_is_asked_about_at_a_terminal() {
         let mut command = ground.lab().command("sh");
         command.args(["-c", &format!("script -qec '{typed}' /dev/null < answers")]);
         let said = Said::of(&command.output().unwrap());
-        let question = "Nothing proves 2 tasks. `go test ./...` (found in go.mod) can, run once behind all tasks. Have it do so? [y/N]";
+        let question = "Nothing proves 2 tasks. `go test ./...` (found in go.mod) can, run once after all tasks. Have it do so? [y/N]";
         assert!(said.out.contains(question), "{answers:?}: {said:?}");
         assert_eq!(
             said.out.contains("Approve exactly this? [y/N]"),

@@ -188,7 +188,7 @@ fn a_number_answers_the_question_of_a_plan_without_a_model() {
         g.omo_in_session(&session, &["agent", "next"])?
             .exits_with(7)?;
         for (typed, expected) in [
-            ("/omo:answer", "it lacks an argument"),
+            ("/omo:answer", "an argument is missing"),
             ("/omo:answer 9", "has no option `9`; it has 1 continue"),
             ("/omo:answer q9 1", "waits at q1, not at `q9`"),
             ("/omo:answer --help", "usage: /omo:answer"),

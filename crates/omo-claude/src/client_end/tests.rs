@@ -43,7 +43,7 @@ fn an_end_is_told_by_what_the_client_says_about_itself() {
     };
     let torn = |status| {
         ClientEnd::Garbage(format!(
-            "its result says neither success nor failure (exit status {status})"
+            "its result is neither success nor failure (exit status {status})"
         ))
     };
     for (status, json, expected) in [

@@ -190,7 +190,7 @@ fn a_complete_run_offers_the_command_that_was_typed() {
         };
         let block = complete_already("r", &state, &request.typed_anew());
         assert!(
-            block.ends_with(&format!("  To begin anew, type: {expected}")),
+            block.ends_with(&format!("  To start over, type: {expected}")),
             "{block}"
         );
     }

@@ -32,7 +32,7 @@ Examples:
 People need none of these: `/omo:execute` and its like tell the agents what
 to call. No command says that a task has passed; omo finds that out.";
 
-/// What agents and the client itself call while a plan is made or run
+/// Commands of agents and of the client while a plan is made or run
 #[derive(Debug, Subcommand)]
 #[command(after_help = HELP)]
 pub(crate) enum AgentCommand {

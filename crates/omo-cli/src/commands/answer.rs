@@ -28,9 +28,9 @@ what they chose in the dialog of AskUserQuestion. In a terminal it needs neither
 #[derive(Debug, Args)]
 #[command(after_help = HELP)]
 pub(crate) struct AnswerOptions {
-    /// Which question
+    /// The question
     pub question: String,
-    /// Which of its options
+    /// One of its options
     pub option: String,
     #[command(flatten)]
     pub run: RunOptions,

@@ -24,7 +24,7 @@ It is for the model, which may as well end its message with
 #[derive(Debug, Args)]
 #[command(after_help = HELP)]
 pub(crate) struct BlockedOptions {
-    /// Why it cannot be done
+    /// The reason why it cannot be done
     pub reason: String,
     #[command(flatten)]
     pub session: SessionOptions,

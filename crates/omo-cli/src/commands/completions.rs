@@ -14,7 +14,7 @@ Example:
 #[derive(Debug, Args)]
 #[command(after_help = HELP)]
 pub(crate) struct CompletionsOptions {
-    /// For which shell
+    /// The shell
     pub shell: clap_complete::Shell,
 }
 

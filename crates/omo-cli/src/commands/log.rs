@@ -41,7 +41,7 @@ pub(crate) struct LogOptions {
     /// Only the last N
     #[arg(short = 'n', long, value_name = "N", value_parser = line_count)]
     pub limit: Option<usize>,
-    /// Only those about this session; the beginning of its id will do
+    /// Only decisions about this session; the beginning of its id will do
     #[arg(long, value_name = "ID")]
     pub session: Option<String>,
     /// Keep showing decisions as they are made, until Ctrl-C
@@ -136,7 +136,7 @@ fn resolve_since(since: Since, clock: &LocalClock) -> Result<Timestamp, CommandE
     since.resolve(clock).ok_or_else(|| {
         CommandError::usage(
             "that day does not begin on any clock",
-            "name another one, or so long ago: `--since 3d`",
+            "name another one, or an age: `--since 3d`",
         )
     })
 }

@@ -8,7 +8,6 @@ mod show;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
-use anyhow::Context as _;
 use clap::{Args, Subcommand};
 use omo_engine::work::PlanFile;
 use omo_plan::dialects::{BatchOptions, PlanReading};
@@ -61,7 +60,7 @@ Example:
   omo plan batches docs/plan.md --k 3 --batch-size 5
 
 A pair `N-tests` and `N-impl` stays together, and what is needed comes first.
-You are asked behind the first batch, one with a hub, and one with a task that
+You are asked after the first batch, one with a hub, and one with a task that
 has a line `<!-- checkpoint -->`. Where tasks need each other, or have the same
 id, there are no batches; stderr says why, and the exit status is 4.";
 
@@ -204,7 +203,12 @@ fn read_file(given: &FileOptions) -> Result<PlanFile, CommandError> {
     stdin
         .take(MAX_PLAN_BYTES + 1)
         .read_to_end(&mut bytes)
-        .context("the plan on stdin cannot be read")?;
+        .map_err(|error| {
+            CommandError::io(
+                format!("the plan on stdin cannot be read: {error}"),
+                "name the file of the plan in place of `-`",
+            )
+        })?;
     Ok(PlanFile::from_bytes(path, bytes))
 }
 

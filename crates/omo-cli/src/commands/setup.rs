@@ -10,7 +10,6 @@ use std::fs;
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
-use anyhow::Context as _;
 use clap::Args;
 use omo_claude::client::{ClaudeClient, ClaudeError};
 use omo_claude::version::MIN_CLIENT_VERSION;
@@ -28,6 +27,7 @@ use crate::commands::setup::registration::{
 use crate::commands::setup::staging::StagedPlugin;
 use crate::commands::setup::status_line::StatusLineRemoval;
 use crate::error::CommandError;
+use crate::process_paths::own_program;
 
 const HELP: &str = "\
 Examples:
@@ -40,7 +40,7 @@ PATH register that, for all your projects, and links `omo` into ~/.local/bin,
 where another file of that name stays. Run it again at any time: it adds what is
 missing, and updates what is older. It needs no network. Of the settings of Claude
 Code it edits only the status line: at a terminal it asks whether to show runs in
-it, and --remove puts back what was there, or takes out one whose omo has gone.
+it, and --remove restores what was there, or takes out one whose omo has gone.
 An installation from a marketplace links `omo` by itself.";
 
 /// Install this omo's plugin in Claude Code, or remove it
@@ -82,9 +82,7 @@ pub(crate) fn run(env: &ProcessEnv, options: &SetupOptions) -> Result<(), Comman
 }
 
 fn link_only(places: &SetupFolders) -> Result<(), CommandError> {
-    let program = std::env::current_exe()
-        .and_then(|program| program.canonicalize())
-        .context("the file of this program cannot be found")?;
+    let program = own_program()?;
     let lasting = link::lasting_path(&program, &places.plugin).ok_or_else(|| {
         let message = format!(
             "{} does not stay where it is over an update of omo",

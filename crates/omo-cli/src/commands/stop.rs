@@ -47,7 +47,7 @@ pub(crate) struct StopOptions {
     /// Every session, also from the shell of one
     #[arg(long)]
     pub all: bool,
-    /// Why, for the record
+    /// The reason, for the record
     #[arg(long, value_name = "TEXT")]
     pub reason: Option<String>,
 }
@@ -237,7 +237,11 @@ fn stop(
                 session,
                 "cli",
                 "stop".to_owned(),
-                "ended by its user",
+                if by_person {
+                    "ended by you"
+                } else {
+                    "ended by a command"
+                },
                 env.now,
             );
             ((was_on, session.clone(), entry), EntryChange::Begin)

@@ -47,7 +47,7 @@ pub(crate) enum UlwCommand {
 
 #[derive(Debug, Args)]
 pub(crate) struct OnOptions {
-    /// Which session, if not this shell's own or the only one
+    /// The session, if not this shell's own or the only one
     #[arg(long, value_name = "ID")]
     pub session: Option<String>,
 }
@@ -150,7 +150,7 @@ fn on(env: &ProcessEnv, config: &UserConfig, options: &OnOptions) -> Result<(), 
         &session,
         "cli",
         "activate".to_owned(),
-        "turned on by its user",
+        "turned on by you",
         env.now,
     );
     log_decision(&folder, &entry);

@@ -208,7 +208,7 @@ pub(crate) fn run(
                 .map(omo_core::messages::checks::name_among_files)
                 .unwrap_or_default();
             format!(
-                "files that git sees were written while the checks ran{moving}, so they say nothing about the files as \
+                "files that git sees were written while the checks ran{moving}, so they prove nothing about the files as \
                  they are now"
             )
         }
@@ -216,7 +216,7 @@ pub(crate) fn run(
     };
     Err(CommandError::not_green(
         message,
-        "the log of each has all that it said",
+        "the log of each has all that it printed",
     ))
 }
 

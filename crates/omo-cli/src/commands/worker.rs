@@ -21,6 +21,7 @@ use omo_state::search_path::SearchPath;
 
 use crate::error::CommandError;
 use crate::exit_kind::ExitKind;
+use crate::process_paths::own_program;
 
 const HELP: &str = "\
 Example:
@@ -66,13 +67,13 @@ pub(crate) struct JobOptions {
     /// The branch that takes the work
     #[arg(long)]
     branch: String,
-    /// What the branch BRANCH.brief has to be at
+    /// The commit that the branch BRANCH.brief has to be at
     #[arg(long, value_name = "COMMIT")]
     brief: String,
-    /// For how long the client may run
+    /// The time limit of the client
     #[arg(long, value_name = "SECONDS")]
     time_limit: Option<u32>,
-    /// Where to work, instead of $TMPDIR
+    /// The folder to work in, instead of $TMPDIR
     #[arg(long, value_name = "DIR")]
     scratch: Option<PathBuf>,
     /// The client, instead of the `claude` on PATH
@@ -129,7 +130,7 @@ impl JobOptions {
     }
 
     fn job(&self) -> Result<WorkerJob, CommandError> {
-        let own = std::env::current_exe()?;
+        let own = own_program()?;
         Ok(WorkerJob {
             remote: self.remote.clone(),
             branch: self.branch.clone(),

@@ -57,7 +57,7 @@ impl ProofOffer {
         let DetectedCheck { command, found_in } = self.check;
         let tasks = pluralize(self.unproved, "task");
         format!(
-            "Nothing proves {tasks}. `{command}` (found in {found_in}) can, run once behind all tasks"
+            "Nothing proves {tasks}. `{command}` (found in {found_in}) can, run once after all tasks"
         )
     }
 }

@@ -126,9 +126,7 @@ pub(crate) fn known_run_line(state: &RunState) -> String {
     match state.phase {
         RunPhase::Cancelled { .. } => {
             let done = parts::progress_words(state);
-            format!(
-                "{subject}: its cancelled run goes on {words}, {done}; --again does all of it anew"
-            )
+            format!("{subject}: its cancelled run goes on {words}, {done}; --again starts over")
         }
         _ => format!("{subject}: its run goes on {words}"),
     }
@@ -240,7 +238,7 @@ pub(crate) fn continue_run(
     if !opened.is_empty() {
         let _ = writeln!(
             intro,
-            "note: opened again, as neither omo nor its user ticked it: {}; what you tick counts where you type /omo:execute yourself",
+            "note: opened again, as neither omo nor you ticked it: {}; what you tick counts where you type /omo:execute yourself",
             sanitize(&opened, 300)
         );
     }

@@ -208,7 +208,7 @@ fn ended_before(id: &str, state: &RunState) -> CommandError {
     };
     CommandError::precondition(
         format!("the run {id} of {path} is {word}, with {} of {} done", counts.passed, counts.total),
-        format!("`{command} --resume {path}` goes on with it; `{command}{option} --again {path}` does all of it anew, and pays for it"),
+        format!("`{command} --resume {path}` goes on with it; `{command}{option} --again {path}` starts over, and pays for it"),
     )
     .with_kind(ExitKind::NeedsPerson)
 }
@@ -248,7 +248,7 @@ fn must_stay_parallel(id: &str, state: &RunState) -> CommandError {
             state.plan.source.path
         ),
         format!(
-            "`{command} --resume {path}` goes on with it; `{command} --fg {path}` does all of it anew, here"
+            "`{command} --resume {path}` goes on with it; `{command} --fg {path}` starts over, here"
         ),
     )
 }

@@ -151,7 +151,7 @@ fn continue_known_run(
 
 fn outside_project_error(path: &str) -> CommandError {
     CommandError::precondition(
-        format!("`{}` lies outside of this project", sanitize(path, 200)),
-        "a run changes the project that its plan lies in: start it there, or copy the plan here",
+        format!("`{}` is outside of this project", sanitize(path, 200)),
+        "a run changes the project that its plan is in: start it there, or copy the plan here",
     )
 }

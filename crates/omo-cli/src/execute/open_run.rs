@@ -464,7 +464,7 @@ pub(crate) fn blocking_findings_error(findings: &[PreflightFinding]) -> CommandE
             );
             CommandError::precondition(
                 message,
-                "put each of them right, then run again; --dry-run looks without running",
+                "fix each of them, then run again; --dry-run looks without running",
             )
         }
     }

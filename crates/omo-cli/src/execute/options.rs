@@ -26,7 +26,7 @@ pub(crate) struct RunStartOptions {
     /// A task list, in place of a plan file
     #[arg(long, conflicts_with_all = ["plan", "step", "dialect"])]
     pub tasks: bool,
-    /// Whose task list; or only this session of a plan
+    /// The session of the task list; or only this session of a plan
     #[arg(long, value_name = "ID")]
     pub session: Option<String>,
     /// Go on with an earlier run
@@ -41,7 +41,7 @@ pub(crate) struct RunStartOptions {
     /// The format of the plan, in place of the one that it looks like
     #[arg(long, hide = true, value_name = "NAME", value_parser = parse_dialect)]
     pub dialect: Option<Dialect>,
-    /// Begin anew what is complete, or has failed
+    /// Start over a plan that is complete, or has failed
     #[arg(long)]
     pub again: bool,
     #[command(flatten)]
@@ -98,7 +98,7 @@ impl WayOptions {
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Args)]
 pub(crate) struct BatchSizeOptions {
-    /// Batches: ask behind a task that so many need (3)
+    /// Batches: ask after a task that this many need (3)
     #[arg(long, hide = true, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub k: Option<u32>,
     /// Batches: tasks in one (5)
@@ -111,7 +111,7 @@ pub(crate) struct ProofOptions {
     /// A check of the whole plan, which proves what has no check of its own; `none` for no such check
     #[arg(long, hide = true, value_name = "COMMAND", value_parser = added_check)]
     pub check: Vec<String>,
-    /// When a reviewer judges what no command proves: tasks, waves, end or never (end)
+    /// Reviews of what no command proves: tasks, waves, end or never (end)
     #[arg(long, hide = true, value_name = "WHEN", value_parser = review_time)]
     pub review: Option<ReviewTime>,
     /// Refuse the plan where nothing proves one of its tasks
@@ -148,7 +148,7 @@ fn review_time(value: &str) -> Result<ReviewTime, String> {
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Args)]
 pub(crate) struct WaveOptions {
-    /// Waves: go over the tasks so often at most (5)
+    /// Waves: rounds over the tasks at most (5)
     #[arg(long, hide = true, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub max_iterations: Option<u32>,
     /// Waves: workers at once; 0 for no bound
@@ -258,7 +258,7 @@ pub(crate) struct ExecutePlanLine {
     pub proof: ProofOptions,
     #[command(flatten)]
     pub model: ModelOption,
-    /// Begin a plan anew that is done
+    /// Start over a plan that is done
     #[arg(long)]
     pub again: bool,
     #[command(flatten)]
@@ -285,7 +285,7 @@ pub(crate) struct ExecuteLocalLine {
     /// Go on with an earlier run
     #[arg(long, conflicts_with_all = ["dry_run", "step", "session"])]
     pub resume: bool,
-    /// Begin anew what was run before
+    /// Start over, whatever an earlier run has done
     #[arg(long, conflicts_with = "resume")]
     pub again: bool,
     /// Look at the plan and tell how it would be run
@@ -318,7 +318,7 @@ pub(crate) struct ExecuteLocalLine {
     disable_version_flag = true
 )]
 pub(crate) struct UlwExecLine {
-    /// Which session's task list, if not this one's own
+    /// The session of the task list, if not this one
     #[arg(long, value_name = "ID", conflicts_with = "plan")]
     pub session: Option<String>,
     #[command(flatten)]

@@ -2,7 +2,6 @@
 
 use std::path::Path;
 
-use anyhow::Context as _;
 use omo_core::text::sanitize;
 use omo_engine::request::arguments::PlanSelection;
 use omo_engine::request::check_target::{PathTarget, check_file, check_selection};
@@ -17,12 +16,13 @@ use crate::error::CommandError;
 use crate::execute::known_run::KnownRun;
 use crate::execute::refusals::{argument_error, invalid_plan_error};
 use crate::execute::request::ExecuteRequest;
+use crate::process_paths::current_folder;
 
 pub(crate) fn find_plan_file(
     context: &CommandContext,
     path: &str,
 ) -> Result<PlanFile, CommandError> {
-    let current = std::env::current_dir().context("the current folder cannot be found")?;
+    let current = current_folder()?;
     check_file(path, path_target(&current.join(path))).map_err(argument_error)?;
     Ok(PlanFile::read_anywhere(
         &context.root,

@@ -31,6 +31,7 @@ use crate::context::CommandContext;
 use crate::error::CommandError;
 use crate::execute::approval;
 use crate::execute::refusals::require_repository;
+use crate::process_paths::own_program;
 use crate::repository_sessions::real_path;
 
 /// Findings before a run; without parallel workers only those about the user's own work tree.
@@ -228,7 +229,7 @@ pub(crate) fn require_worktree_folder(context: &CommandContext) -> Result<(), Co
         return Ok(());
     };
     prepare_worktree_folder(&repository).map_err(|error| {
-        let hint = "the worktrees lie there: move away what is in its place, or check its rights; no run was opened";
+        let hint = "the worktrees go there: move away what is in its place, or check its rights; no run was opened";
         CommandError::io(error.to_string(), hint)
     })
 }
@@ -299,7 +300,7 @@ pub(crate) fn launcher_profile(
         .as_deref()
         .and_then(Path::parent)
         .unwrap_or(Path::new("/"));
-    let program = std::env::current_exe()?;
+    let program = own_program()?;
     find_profile(
         name,
         &config.launchers,

@@ -32,7 +32,7 @@ pub(crate) fn require_writable_files(
             "{} was left by another program",
             dev_workflow::CHECKPOINT_PATH
         );
-        let hint = "`omo run import` goes on from it; to begin afresh, remove it";
+        let hint = "`omo run import` goes on from it; to start over, remove it";
         return Err(CommandError::conflict(message, hint));
     }
     Ok(projection.require_writable(dialect)?)

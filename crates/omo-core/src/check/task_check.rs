@@ -297,7 +297,7 @@ fn judge_failure(status: i32, seen: &ObservedResult) -> JudgedEnd {
             "exit status {status}: the shell cannot read the command"
         )),
         126 | 127 => red(format!(
-            "exit status {status}, which says that something could not be run"
+            "exit status {status}, which means that something could not be run"
         )),
         status if (SIGNALLED + 1..=SIGNALLED + LAST_SIGNAL).contains(&status) => red(format!(
             "exit status {status}: ended by signal {}",

@@ -230,7 +230,7 @@ fn red_check_lines(findings: &ClaimFindings) -> Vec<String> {
 fn unproved_check_lines(objections: &[String]) -> Vec<String> {
     let mut lines = vec![
         "[omo] The claim was checked: all checks pass, and it is not shown that the work made them pass. They were run \
-         once more on the files as the run began, with the test files of now:"
+         once more on the files as the run began, with the current test files:"
             .to_owned(),
     ];
     lines.extend(
@@ -349,8 +349,8 @@ pub struct ReviewChanges {
 pub fn with_unrecorded_note(changed: ReviewChanges) -> ReviewChanges {
     let note = match changed.difference {
         Some(_) => {
-            "The files could not be recorded when the run began. What follows is the difference to the commit of \
-                    then: what was not committed then cannot be told apart from what the run did, and what the run \
+            "The files could not be recorded when the run began. What follows is the difference to the commit at \
+                    that time: what was not committed then cannot be told apart from what the run did, and what the run \
                     took out of it is not shown."
         }
         None => {
@@ -434,7 +434,7 @@ pub fn review_material(
     if let Some(words) = findings.counterfactual.comparison_with_test_count() {
         let _ = writeln!(
             text,
-            "- run on the files as the run began, with the test files of now: {words}"
+            "- run on the files as the run began, with the current test files: {words}"
         );
     }
     let tree = findings.tree.as_deref().unwrap_or("unknown");

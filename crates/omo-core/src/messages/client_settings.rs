@@ -9,7 +9,7 @@ const ENTRY_LINE_CHARS: usize = 600;
 pub const PATH_LINE: &str = "export PATH=\"$HOME/.local/bin:$PATH\"";
 
 pub const STATUS_LINE_OFFER: &str = "`/omo:statusline on` shows a run below the prompt";
-const STATUS_LINE_UNDONE: &str = "`/omo:statusline off` puts back what was there";
+const STATUS_LINE_UNDONE: &str = "`/omo:statusline off` restores what was there";
 
 /// `lines` is the entry as JSON, `wrapping` the command that keeps an existing status line.
 pub fn status_line_settings(lines: &str, wrapping: &str) -> String {
@@ -28,7 +28,7 @@ pub fn status_line_written(
     keeps_another: bool,
 ) -> String {
     let beside = if keeps_another {
-        ", behind the one that you have"
+        ", after the one that you have"
     } else {
         ""
     };

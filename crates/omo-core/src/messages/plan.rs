@@ -234,7 +234,7 @@ pub fn wrong_code() -> &'static str {
 
 pub fn wrong_code_of(name: &str) -> String {
     format!(
-        "the code behind --approve in /omo:{name} is not that of the commands which this would run now; nothing was \
+        "the code after --approve in /omo:{name} is not that of the commands which this would run now; nothing was \
          approved. Typed without --approve, it shows them with their code, or begins if you approved them before"
     )
 }
@@ -383,7 +383,7 @@ mod tests {
         assert_eq!(
             approval_request("docs/plan.md", &commands, "0123456789abcdef").unwrap(),
             "[omo] The plan `docs/plan.md` would have these commands run, with your rights, to check its tasks:\n  \
-             task `1`  `cargo test`\n  task `2-impl`  1 line, 13 characters; what stands behind a `\\` is an escape, and \
+             task `1`  `cargo test`\n  task `2-impl`  1 line, 13 characters; what follows a `\\` is an escape, and \
              `\\\\` is one `\\`:\n      1| a\\u{1b}[2J `b` <c>\n    in 1 line, 3 characters:\n      1| x`y\n\
              To approve exactly these commands: /omo:execute-plan docs/plan.md --approve 0123456789ab"
         );

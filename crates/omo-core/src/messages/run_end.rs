@@ -20,7 +20,7 @@ pub fn files_changed(paths: Option<&[String]>) -> String {
         format!("{} changed since: {names}", pluralize(paths.len(), "file"))
     });
     format!(
-        "{}; the verdict is about those of then",
+        "{}; the verdict is about those before",
         named.as_deref().unwrap_or("files changed since")
     )
 }
@@ -201,7 +201,7 @@ fn what_to_do(session: &Session, verdict: &UlwVerdict) -> Option<&'static str> {
             "/omo:check approve shows what omo.toml asks for, and approves it; then `ulw` goes on with the task.",
         ),
         VerdictKind::Released if session.verification.waits_for_user() => Some(
-            "Look at what changed: /omo:check accept agrees to it, or put it back; then `ulw` goes on with the task.",
+            "Look at what changed: /omo:check accept agrees to it, or restore it; then `ulw` goes on with the task.",
         ),
         VerdictKind::Released
             if session.checks.is_empty() && !session.verification.review_wanted =>

@@ -18,21 +18,21 @@ Executes a plan in the way that it asks for, and says which it took. Typed alone
   --waves          workers at the same time, then a verification: where tasks say what they depend on
   --batches        one task after the other, with stops for you: where the plan has some, and else
   --fg             one task after the other in this session
-  --again          begin a plan anew that is done
+  --again          start over a plan that is done
   --approve CODE   agree to exactly the commands that were shown
-  --check COMMAND  also prove tasks that name no check, once, behind all of them
+  --check COMMAND  also prove tasks that name no check, once, after all of them
   --review WHEN    when a reviewer judges what no command proves: tasks, waves, end or never
   --model MODEL    the model of the workers, such as sonnet
-  --batch-size N   with --batches: so many tasks in a batch
+  --batch-size N   with --batches: N tasks in a batch
   --pr             open a pull request once the run is complete
 It takes the options of /omo:execute-plan, /omo:execute-local and /omo:ulw-exec as well.";
 
 const EXECUTE_PLAN: &str = "\
 usage: /omo:execute-plan [<plan.md>] [--k N] [--batch-size N] [--again] [--approve CODE]
 Executes a plan task by task, each proved by its own check. Typed alone it goes on where it was.
-  --k N           ask behind a task that so many others need (3)
-  --batch-size N  so many tasks in a batch (5)
-  --again         begin a plan anew that is done
+  --k N           ask after a task that N others need (3)
+  --batch-size N  N tasks in a batch (5)
+  --again         start over a plan that is done
   --approve CODE  agree to exactly the commands that were shown";
 
 const ULW_PLAN: &str = "\
@@ -48,8 +48,8 @@ usage: /omo:ulw-exec [<plan.md>] [--session ID] [--max-iterations N] [--max-work
                      [--skip-verify] [--again] [--approve CODE]
 Executes a task list, or a plan, in waves of workers, has it verified, and repeats what failed.
   --session ID        another session than the one that this is typed in
-  --max-iterations N  go over the tasks so often at most (5)
-  --max-workers N     so many workers at once; 0 for as many as there can be
+  --max-iterations N  go over the tasks N times at most (5)
+  --max-workers N     N workers at once; 0 for as many as there can be
   --skip-verify       end when every task is done, without a verifier
   --again             go on with a session that has failed, counting from 1
   --approve CODE      agree to exactly the commands that were shown";
@@ -59,7 +59,7 @@ usage: /omo:execute-local [--fg | --resume | --again | --dry-run | --step N | --
 Executes a plan step by step, or its sessions in parallel, each in a work tree of its own.
   --fg            one step after the other in this session
   --resume        go on with an earlier run
-  --again         do all of it anew, whatever an earlier run has done
+  --again         start over, whatever an earlier run has done
   --dry-run       only look at the plan, and tell how it would be run
   --step N        only step N
   --session N     only session N of the plan's Execution Strategy

@@ -17,7 +17,7 @@ pub struct RowWords {
 pub fn row_words(row: StopRow) -> RowWords {
     let (when, change) = match row {
         StopRow::Unreadable => (
-            "the input or the state cannot be read, or the lock is not had in time",
+            "the input or the state cannot be read, or the lock stays taken too long",
             "`omo doctor` names what cannot be read",
         ),
         StopRow::Subagent => (
@@ -34,7 +34,7 @@ pub fn row_words(row: StopRow) -> RowWords {
         ),
         StopRow::InputWaiting => (
             "you typed something while the turn ran",
-            "nothing needs to: the run goes on behind what you typed",
+            "nothing needs to: the run goes on after what you typed",
         ),
         StopRow::BackgroundWork => (
             "a background agent runs, a wakeup is scheduled, or a shell runs that was named before",
@@ -202,10 +202,10 @@ mod tests {
                 None,
                 "UserPromptSubmit",
                 "activate",
-                "turned on by its user"
+                "turned on by you"
             ))),
             "[omo] 4 min ago, at your prompt: the run was turned on\n\
-             because:   turned on by its user\n\
+             because:   turned on by you\n\
              change it: `ulw off` ends the run, Esc pauses it"
         );
         assert!(said(None).contains("nothing was decided"));

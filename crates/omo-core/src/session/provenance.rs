@@ -19,7 +19,7 @@ impl EntryProvenance {
         match self {
             Self::Own => None,
             Self::Foreign => Some("the record of the run is not omo's own"),
-            Self::PutBack => Some("an older record of the run was put back"),
+            Self::PutBack => Some("an older record of the run was restored"),
         }
     }
 }

@@ -315,7 +315,7 @@ impl ClaimOutcome {
             ClaimReason::None => "claimed and judged",
             ClaimReason::RedChecks => "a check is not green",
             ClaimReason::NotProved(_) => "a check is not red without the change",
-            ClaimReason::Unusual(_) => "what judges it changed, and its user has not accepted that",
+            ClaimReason::Unusual(_) => "what judges it changed, and you have not accepted that",
             ClaimReason::TreeChanged => "files changed while they were judged",
             ClaimReason::FilesUnreadable => "the files could not be read",
             ClaimReason::Rejected(_) => "the review objects",

@@ -91,7 +91,7 @@ impl RunState {
         {
             return Err(LedgerError::new(
                 event,
-                "begins a session elsewhere than at what the run has come to",
+                "begins a session at another commit than that of the run",
             ));
         }
         apply_to_session(parallel, id, event);

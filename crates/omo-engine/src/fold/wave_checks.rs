@@ -37,7 +37,7 @@ impl RunState {
         {
             return Err(LedgerError::new(
                 event,
-                "checks something else than what the run has come to",
+                "checks another commit than that of the run",
             ));
         }
         parallel.checked = parallel.merged.len();

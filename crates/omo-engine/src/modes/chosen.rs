@@ -23,7 +23,7 @@ pub fn choose(plan: &Plan) -> ModeChoice {
     } else if plan.tasks.iter().any(|task| task.stop_after) {
         (
             ExecutionMode::Batches,
-            "tasks with stops behind them".to_owned(),
+            "tasks with stops after them".to_owned(),
         )
     } else if plan
         .preconditions

@@ -34,7 +34,7 @@ impl ParallelDriver<'_> {
         let group_state = parallel.groups.get(&group.id);
         let Some(tip) = group_state.and_then(|group_state| group_state.tip.clone()) else {
             return self
-                .report_stuck::<()>(group, "the ledger does not say what it came to")
+                .report_stuck::<()>(group, "the ledger has no result of it")
                 .map(drop);
         };
         let id = group.id.clone();

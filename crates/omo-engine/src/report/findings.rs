@@ -173,7 +173,7 @@ fn task_findings(plan: &Plan, task_state: &TaskState) -> Vec<String> {
         ));
     }
     if task_state.is_stale {
-        lines.push("the plan says something else about it since it was done".to_owned());
+        lines.push("it was changed in the plan since it was done".to_owned());
     }
     if task_state.is_to_restore {
         lines.push(

@@ -268,7 +268,7 @@ fn is_reviewed(plan: &Plan, task: &Task) -> bool {
 /// Commands that the plan names as checks and that omo does not run, each with the reason.
 pub fn refused_lines(plan: &Plan) -> Vec<String> {
     let heading =
-        "Not run as checks; a check ends by itself, and its status says something:".to_owned();
+        "Not run as checks; a check ends by itself, and its exit status counts:".to_owned();
     let rows = plan.refused_checks.iter().take(MAX_NAMES).map(|refused| {
         let task = refused.task.as_deref().unwrap_or(FINAL_CHECKS_ID);
         format!(

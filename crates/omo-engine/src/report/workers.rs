@@ -313,7 +313,7 @@ pub(crate) fn broken_check_text(
     let word = if broken.len() == 1 { "was" } else { "were" };
     let groups: Vec<String> = groups.iter().map(|group| worker_name(group)).collect();
     format!(
-        "{} {word} green before. Merged since then: {}. What comes behind wave {} is held back.",
+        "{} {word} green before. Merged since then: {}. What comes after wave {} is held back.",
         commands.join(", "),
         sanitize(&groups.join(", "), 400),
         wave + 1

@@ -146,7 +146,7 @@ pub fn give_verdict(
     }])
 }
 
-const PASS_HINT: &str = "put it right, or `omo agent verdict FAIL --ticket … --reopen \"ID: why\"` has it done again; the ticket stays valid";
+const PASS_HINT: &str = "fix it, or `omo agent verdict FAIL --ticket … --reopen \"ID: why\"` has it done again; the ticket stays valid";
 const FAIL_HINT: &str =
     "`--reopen \"2: what is wrong\"` for each task, or `omo agent task create` for what is missing";
 

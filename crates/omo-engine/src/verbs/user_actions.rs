@@ -109,7 +109,7 @@ pub fn reopen_passed_task(
     if let Some(other) = at_work.next() {
         let message = format!("a worker is at {other}, which depends on {id}");
         let hint = format!(
-            "let it finish, or `omo agent fail --lost {other}` if it is gone, and then again"
+            "let it finish, or `omo agent fail --lost {other}` if it is gone; then run this again"
         );
         return Err(VerbRefusal::new(VerbRefusalKind::Contention, message, hint));
     }
@@ -502,11 +502,11 @@ pub fn replace_plan(
             .chain(&differences.removed)
             .any(|other| other == id)
     }) {
-        let message = format!("a worker is at {id}, which the plan says otherwise now");
+        let message = format!("a worker is at {id}, which was changed in the plan");
         return Err(VerbRefusal::new(
             VerbRefusalKind::Contention,
             message,
-            "let it finish, or `omo agent fail` it, and then again",
+            "let it finish, or `omo agent fail` it; then run this again",
         ));
     }
     if let Some(parallel) = &state.parallel {
@@ -580,7 +580,7 @@ fn require_kept_sessions(
         return Err(VerbRefusal::new(
             VerbRefusalKind::Contention,
             message,
-            "let it finish, or `omo run cancel`, and then again",
+            "let it finish, or `omo run cancel`; then run this again",
         ));
     }
     for (id, _) in state.tasks.iter().filter(|(_, task)| has_work(task)) {
@@ -600,7 +600,7 @@ fn require_kept_sessions(
                 session_name(&from.id)
             );
             let hint = format!(
-                "leave it there; a run of its own does all of the plan anew: `omo run start {}`",
+                "leave it there; a run of its own starts the plan over: `omo run start {}`",
                 plan.source.path
             );
             return Err(VerbRefusal::precondition(message, hint));

@@ -48,7 +48,7 @@ fn worker_lines(group: &str, parallel: &ParallelState) -> Vec<String> {
             sanitize(group, 60)
         )
     });
-    let known = "`omo run show` and `omo report` show what its worker came to.".to_owned();
+    let known = "`omo run show` and `omo report` show how its worker ended.".to_owned();
     log.into_iter().chain([known]).collect()
 }
 

@@ -296,7 +296,7 @@ impl Engine<'_> {
         };
         let Some(repository) = GitRepository::find(self.root) else {
             return Ok(Err(format!(
-                "{} lies in no repository",
+                "{} is not in a repository",
                 self.root.display()
             )));
         };
@@ -505,7 +505,7 @@ impl Engine<'_> {
     /// The commit that a session begins from, or the last that was judged in it, where that has the other one.
     fn later_commit_of(&self, base: &str, passed: &str) -> Result<String, String> {
         let repository =
-            GitRepository::find(self.root).ok_or("the project lies in no repository")?;
+            GitRepository::find(self.root).ok_or("the project is not in a repository")?;
         later_commit(&repository, base, passed).map_err(|error| error.to_string())
     }
 }

@@ -26,7 +26,7 @@ const MAX_NAME_CHARS: usize = 66;
 const MAX_NUMBER: usize = 999;
 
 impl Engine<'_> {
-    /// All kept work of the run; empty where the project lies in no repository.
+    /// All kept work of the run; empty where the project is not in a repository.
     pub fn kept_work(&self, state: &RunState) -> Result<Vec<KeptWork>, EngineError> {
         let Some(repository) = GitRepository::find(self.root) else {
             return Ok(Vec::new());

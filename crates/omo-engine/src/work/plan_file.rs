@@ -32,7 +32,7 @@ pub enum PlanFileError {
     Folder { path: String, holds: String },
     #[error("the plans of the folder {0} have more than {MAX_PLAN_BYTES} bytes together")]
     TooLarge(String),
-    #[error("{0} lies outside of the project")]
+    #[error("{0} is outside of the project")]
     Outside(PathBuf),
     #[error(transparent)]
     Write(#[from] ProjectFileError),

@@ -139,7 +139,7 @@ fn tick_file(
     due: &DueTicks<'_>,
 ) -> Result<Option<EventKind>, String> {
     let file = ProjectFile::at(engine.root, &state.plan.source.path)
-        .ok_or_else(|| "it lies outside of the project".to_owned())?;
+        .ok_or_else(|| "it is outside of the project".to_owned())?;
     for _ in 0..ATTEMPTS {
         let Some(before) = file
             .read(MAX_PLAN_BYTES)
@@ -154,7 +154,7 @@ fn tick_file(
         if !is_written
             && fs::metadata(file.path()).is_ok_and(|found| found.permissions().readonly())
         {
-            return Err("its user has made it read-only".to_owned());
+            return Err("it is read-only".to_owned());
         }
         if is_written
             || file

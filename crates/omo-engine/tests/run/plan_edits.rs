@@ -106,11 +106,11 @@ fn a_plan_is_not_changed_under_a_worker() {
         assert_eq!(refusal.kind, VerbRefusalKind::Contention);
         assert_eq!(
             refusal.message,
-            "a worker is at 1, which the plan says otherwise now"
+            "a worker is at 1, which was changed in the plan"
         );
         assert_eq!(
             refusal.hint,
-            "let it finish, or `omo agent fail` it, and then again"
+            "let it finish, or `omo agent fail` it; then run this again"
         );
         assert_eq!(run.state, before);
     }

@@ -73,17 +73,17 @@ fn a_line_that_omo_did_not_write_there_is_named() {
         (
             "swapped",
             |lines, _| lines.swap(2, 3),
-            "line 3: does not belong behind",
+            "line 3: does not follow",
         ),
         (
             "left out",
             |lines, _| _ = lines.remove(2),
-            "line 3: does not belong behind",
+            "line 3: does not follow",
         ),
         (
             "twice",
             |lines, _| lines.insert(2, lines[2].clone()),
-            "line 4: does not belong behind",
+            "line 4: does not follow",
         ),
         (
             "another run's",

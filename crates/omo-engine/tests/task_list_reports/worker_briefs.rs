@@ -119,7 +119,7 @@ fn another_attempt_begins_with_what_came_of_the_last_one() {
         "{text}"
     );
     let expected = "\
-## What came of the last attempt
+## Result of the last attempt
 
 - `npm test -- 2` exit 1
 - Its changes may still be in the files: look before you begin.

@@ -148,7 +148,7 @@ fn the_outcome_of_each_worker_is_reported_with_its_place() {
         "- Session 2: step 2: `make check` exit 2",
         "- Session 1: beside what was merged it has left work that is in no branch of yours; to have it: `git branch rescued-session-1 refs/omo/keep/r-1/session-1`",
         "- Session 2: what it did is in no branch of yours; to have it: `git branch rescued-session-2 refs/omo/keep/r-1/session-2`",
-        "- The whole: the plan has no `## Verification`, so that nothing has checked what the sessions come to together",
+        "- The whole: the plan has no `## Verification`, so that nothing has checked all sessions together",
     ] {
         assert!(text.lines().any(|known| known == line), "{line}\n{text}");
     }

@@ -137,7 +137,7 @@ impl CommitRefusal {
             }
             Self::LineEnds { .. } => "`git config core.safecrlf warn`, or convert the line ends of the file".to_owned(),
             Self::GuardChanged { .. } => {
-                "put it back as it was; answered without that, it stands as it is now".to_owned()
+                "restore it as it was; answered without that, it stands as it is now".to_owned()
             }
             Self::Other { .. } => "see to what git says".to_owned(),
         }

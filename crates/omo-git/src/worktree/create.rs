@@ -196,7 +196,7 @@ fn refuse_links(repository: &GitRepository, path: &Path) -> Result<(), WorktreeE
         });
     }
     if USER_FOLDER.get().is_some() {
-        // The user chose this folder, which lies in no repository.
+        // The user chose this folder, which is not in a repository.
         return Ok(());
     }
     let mut folder = repository.top().to_owned();

@@ -146,7 +146,7 @@ impl<'a> TaskOutline<'a> {
             .filter(|line| is_task_line(document.slice(line.clone()), form))
             .take(1)
         {
-            let text = "this task stands in code, behind a fence that is not closed where it began"
+            let text = "this task stands in code, after a fence that is not closed where it began"
                 .to_owned();
             self.report(document, Code::UnclosedFence, line, text, None);
         }

@@ -98,7 +98,7 @@ pub(super) fn report_check_doubts(
             (
                 has_pipe(command),
                 Code::PipeInVerify,
-                "has a pipe: without pipefail only what stands behind it counts",
+                "has a pipe: without pipefail only what follows it counts",
             ),
             (
                 line_count > 1,

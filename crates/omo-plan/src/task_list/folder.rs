@@ -53,7 +53,7 @@ pub fn task_file_name(id: &str) -> Option<String> {
 pub fn read_task(id: &str, bytes: &[u8]) -> Result<TaskFile, String> {
     let task: TaskFile = serde_json::from_slice(bytes).map_err(|error| error.to_string())?;
     if !task.id.is_empty() && parse_task_id(&task.id).as_deref() != Some(id) {
-        return Err("it says that it is another task".to_owned());
+        return Err("its id is that of another task".to_owned());
     }
     // Leading zeros are no part of a number.
     Ok(TaskFile {

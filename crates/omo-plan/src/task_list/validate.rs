@@ -63,9 +63,8 @@ pub(super) fn validate_tasks(tasks: &[&TaskFile]) -> Vec<Diagnostic> {
         {
             if omo_core::check::task_check::has_pipe(&check.command) {
                 let shown = sanitize(&check.command, 60);
-                let text = format!(
-                    "`{shown}` has a pipe: without pipefail only what stands behind it counts"
-                );
+                let text =
+                    format!("`{shown}` has a pipe: without pipefail only what follows it counts");
                 diagnostics.push(task_diagnostic(Code::PipeInVerify, Some(task), text));
             }
         }

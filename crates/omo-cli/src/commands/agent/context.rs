@@ -57,7 +57,7 @@ pub(crate) enum ContextCommand {
 pub(crate) struct ContextInitOptions {
     #[command(flatten)]
     pub which: TaskListOption,
-    /// What they are called, with commas between them
+    /// Their names, with commas between them
     #[arg(long, short, value_name = "NAMES")]
     pub expected: String,
 }
@@ -66,10 +66,10 @@ pub(crate) struct ContextInitOptions {
 pub(crate) struct ContextAddOptions {
     #[command(flatten)]
     pub which: TaskListOption,
-    /// What it is called
+    /// Its name
     #[arg(long, short, value_name = "NAME", value_parser = non_empty_text)]
     pub explorer_id: String,
-    /// What it was to look for
+    /// The subject that it explored
     #[arg(
         long,
         short = 'H',
@@ -88,7 +88,7 @@ pub(crate) struct ContextAddOptions {
         hide_default_value = true
     )]
     pub file: String,
-    /// What it found, in a few words
+    /// Its findings, in a few words
     #[arg(
         long,
         short = 'S',
@@ -107,7 +107,7 @@ pub(crate) struct ContextAddOptions {
         hide_default_value = true
     )]
     pub key_files: String,
-    /// How things are done there: a,b
+    /// Conventions there: a,b
     #[arg(
         long,
         short,
@@ -129,10 +129,10 @@ pub(crate) struct ContextGetOptions {
     /// The file that it is in
     #[arg(long, short = 'F')]
     pub file: bool,
-    /// What was found, as Markdown
+    /// The findings, as Markdown
     #[arg(long, short = 'S')]
     pub summary: bool,
-    /// Wait so long for explorers that are expected
+    /// Seconds to wait for explorers that are expected
     #[arg(
         long,
         value_name = "SECONDS",

@@ -20,7 +20,7 @@ Examples:
   omo agent done --ticket 4f1c9a --note \"the parser is in src/parse.rs\"
   omo agent done --ticket 4f1c9a --evidence e1,e2
 
-The first line says what became of the task: PASSED, CLAIMED, FAILED, HELD or
+The first line says how the task ended: PASSED, CLAIMED, FAILED, HELD or
 UNPROVED, or for a step which checks are green. A red check is an answer:
 the exit status is 0 wherever omo has judged the work.";
 
@@ -28,16 +28,16 @@ the exit status is 0 wherever omo has judged the work.";
 #[derive(Debug, Args)]
 #[command(after_help = HELP)]
 pub(crate) struct DoneOptions {
-    /// What `omo agent start` gave
+    /// The ticket that `omo agent start` gave
     #[arg(long)]
     pub ticket: String,
-    /// What later tasks should know, in one line
+    /// A line that later tasks should know
     #[arg(long, value_name = "TEXT")]
     pub note: Option<String>,
-    /// What shows the criteria that are no commands: ids that `omo agent evidence run` gave
+    /// Evidence for criteria that are not commands: ids that `omo agent evidence run` gave
     #[arg(long, value_name = "IDS", value_delimiter = ',')]
     pub evidence: Vec<String>,
-    /// Then print what comes next, and begin with it where the same worker does it: so many more tasks at most
+    /// Then print what comes next, and begin with it where the same worker does it: at most this many more tasks
     #[arg(long, value_name = "TASKS", num_args = 0..=1, default_missing_value = "1")]
     pub next: Option<u32>,
     #[command(flatten)]

@@ -56,7 +56,7 @@ pub(crate) enum EvidenceCommand {
 
 #[derive(Debug, Args)]
 pub(crate) struct EvidenceRunOptions {
-    /// What `omo agent start` gave
+    /// The ticket that `omo agent start` gave
     #[arg(long)]
     pub ticket: String,
     #[command(flatten)]
@@ -80,7 +80,7 @@ pub(crate) struct EvidenceListOptions {
 
 #[derive(Debug, Args)]
 pub(crate) struct EvidenceShowOptions {
-    /// Which one: e1, e2 and so on
+    /// Its id: e1, e2 and so on
     pub id: String,
     #[command(flatten)]
     pub run: RunOptions,
@@ -105,7 +105,7 @@ fn join_command(words: &[String]) -> Result<String, CommandError> {
     if text.trim().is_empty() || text.contains('\0') {
         return Err(CommandError::usage(
             "that is no command",
-            "put it behind `--`: `omo agent evidence run --ticket T -- npm test`",
+            "put it after `--`: `omo agent evidence run --ticket T -- npm test`",
         ));
     }
     Ok(text)

@@ -23,13 +23,13 @@ What depends on a failed task is not begun; the rest goes on.";
 #[command(after_help = HELP)]
 #[command(group = clap::ArgGroup::new("whose").required(true).args(["ticket", "lost"]))]
 pub(crate) struct FailOptions {
-    /// What `omo agent start` gave
+    /// The ticket that `omo agent start` gave
     #[arg(long)]
     pub ticket: Option<String>,
     /// The worker of this task is gone without a word: it is begun again
     #[arg(long, value_name = "ID")]
     pub lost: Option<String>,
-    /// Why, in one line
+    /// The reason, in one line
     #[arg(long, value_name = "TEXT", default_value = "no reason given")]
     pub why: String,
     #[command(flatten)]

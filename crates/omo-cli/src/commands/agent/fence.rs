@@ -28,7 +28,7 @@ nothing where it may. Only the sessions that omo starts have it asked.";
 #[derive(Debug, Args)]
 #[command(after_help = HELP)]
 pub(crate) struct FenceOptions {
-    /// What holds for the session, as omo wrote it down when it started it
+    /// The rules of the session, as omo wrote them down when it started it
     #[arg(long, value_name = "FILE")]
     pub rules: Option<std::path::PathBuf>,
 }

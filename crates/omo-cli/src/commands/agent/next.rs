@@ -45,7 +45,7 @@ when the run has ended with failures.";
 #[derive(Debug, Default, Args)]
 #[command(after_help = HELP)]
 pub(crate) struct NextOptions {
-    /// While a worker is at work, wait so many seconds for it to end
+    /// While a worker is at work, seconds to wait for it to end
     #[arg(long, value_name = "SECONDS", default_value_t = 0)]
     pub wait: u64,
     /// Hand out all tasks up to the next stop, for the Workflow tool

@@ -23,12 +23,12 @@ characters, and a run at most 32 notes.";
 #[derive(Debug, Args)]
 #[command(after_help = HELP)]
 pub(crate) struct NoteOptions {
-    /// What `omo agent start` gave
+    /// The ticket that `omo agent start` gave
     #[arg(long)]
     pub ticket: String,
     #[command(flatten)]
     pub run: RunOptions,
-    /// What later tasks should know, in one line
+    /// A line that later tasks should know
     #[arg(value_name = "TEXT")]
     pub text: String,
 }

@@ -18,19 +18,19 @@ const HELP: &str = "\
 Example:
   omo agent open --command execute-plan
 
-What was typed behind the command is read as the hook has kept it.";
+What was typed after the command is read as the hook has kept it.";
 
 /// Open the run that the user of a session has typed a command for
 #[derive(Debug, Args)]
 #[command(after_help = HELP)]
 pub(crate) struct OpenOptions {
-    /// Which slash command was typed
+    /// The slash command that was typed
     #[arg(long, value_enum, value_name = "NAME")]
     pub command: ExecuteCommand,
     /// Approve exactly the commands shown, by their digest
     #[arg(long, value_name = "DIGEST")]
     pub digest: Option<String>,
-    /// What is typed behind it, as one word; without it, what the hook has kept
+    /// The text after it, as one word; without it, what the hook has kept
     #[arg(last = true, value_name = "LINE")]
     pub line: Option<String>,
 }

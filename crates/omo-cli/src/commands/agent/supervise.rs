@@ -3,7 +3,6 @@
 use std::ffi::OsString;
 use std::io::Write;
 
-use anyhow::Context as _;
 use clap::Args;
 use omo_engine::parallel::{LaunchConfig, ParallelDriver};
 use omo_process::detached;
@@ -14,6 +13,7 @@ use crate::commands::run::pr;
 use crate::context::{CommandContext, EndedRuns};
 use crate::error::CommandError;
 use crate::parallel_workers::supervisor::client_for_run;
+use crate::process_paths::own_program;
 use crate::run_arguments::RunOptions;
 
 const HELP: &str = "\
@@ -42,10 +42,14 @@ pub(crate) fn run(env: &ProcessEnv, options: &SuperviseOptions) -> Result<(), Co
             .chain(run)
             .map(OsString::from)
             .collect();
-        return Ok(detached::hand_over(&arguments).context("the supervisor cannot be started")?);
+        return detached::hand_over(&arguments).map_err(|error| {
+            retried_by_next(format!("the supervisor cannot be started: {error}"))
+        });
     }
     // The supervisor outlives the terminal that started it.
-    detached::leave_terminal().context("the supervisor cannot leave its terminal")?;
+    detached::leave_terminal().map_err(|error| {
+        retried_by_next(format!("the supervisor cannot leave its terminal: {error}"))
+    })?;
     let context = CommandContext::find(env)?;
     let (run, state) = context.find_run(options.run.run.as_deref(), EndedRuns::Included)?;
     let lock = run.try_supervise()?;
@@ -61,7 +65,7 @@ pub(crate) fn run(env: &ProcessEnv, options: &SuperviseOptions) -> Result<(), Co
     engine.require_approval(&state)?;
     let launch_config = LaunchConfig {
         client: client_for_run(&state, &context.root)?,
-        own_program: std::env::current_exe().context("the file of this program cannot be found")?,
+        own_program: own_program()?,
         variables: env::variables(),
         temp: std::env::temp_dir(),
         worker_mb: config::load(env.config_file.as_deref()).worker_mb(),
@@ -73,9 +77,12 @@ pub(crate) fn run(env: &ProcessEnv, options: &SuperviseOptions) -> Result<(), Co
     let mut log = anstream::stderr().lock();
     match driven {
         Ok(stopped) => Ok(writeln!(log, "{}: {stopped:?}", env::now())?),
-        Err(error) => Err(CommandError::io(
-            format!("the run could not be driven: {error}"),
-            "`omo agent next` tries again",
-        )),
+        Err(error) => Err(retried_by_next(format!(
+            "the run could not be driven: {error}"
+        ))),
     }
+}
+
+fn retried_by_next(message: String) -> CommandError {
+    CommandError::io(message, "`omo agent next` tries again")
 }

@@ -37,10 +37,10 @@ pub(crate) enum VerdictWord {
 #[derive(Debug, Args)]
 #[command(after_help = HELP)]
 pub(crate) struct VerdictOptions {
-    /// What is said of the whole
+    /// The verdict on the whole
     #[arg(value_enum, ignore_case = true, value_name = "PASS|FAIL")]
     pub word: VerdictWord,
-    /// What `omo agent start verify` gave
+    /// The ticket that `omo agent start verify` gave
     #[arg(long)]
     pub ticket: String,
     /// Ids of the evidence that a PASS rests on
@@ -52,7 +52,7 @@ pub(crate) struct VerdictOptions {
     /// A finding that can wait: kept for a person
     #[arg(long, value_name = "TEXT")]
     pub later: Vec<String>,
-    /// What else is to be known, in one line
+    /// Anything else to know, in one line
     #[arg(long, value_name = "TEXT", default_value = "")]
     pub note: String,
     #[command(flatten)]

@@ -27,7 +27,7 @@ const START_HELP: &str = "\
 Example:
   omo agent workers start
 
-The supervisor runs behind the terminal until the run is over or a question
+The supervisor runs in the background until the run is over or a question
 waits. `omo agent next` and `omo run watch` start it, too, where it is gone.";
 
 const MERGE_HELP: &str = "\
@@ -41,7 +41,7 @@ moves your branch where all is green.";
 #[derive(Debug, Subcommand)]
 #[command(after_help = HELP)]
 pub(crate) enum WorkersCommand {
-    /// Start the workers of the open run, behind this terminal
+    /// Start the workers of the open run, in the background
     #[command(after_help = START_HELP)]
     Start(RunOptions),
     /// Bring together what is done, and start no worker

@@ -20,7 +20,7 @@ by you, in a run without a review: without it such a claim does not count.";
 #[derive(Debug, Args)]
 #[command(after_help = HELP)]
 pub(crate) struct AcceptOptions {
-    /// Which check; without it all of them
+    /// The check; without it all of them
     pub name: Option<String>,
     #[command(flatten)]
     pub session: SessionOptions,

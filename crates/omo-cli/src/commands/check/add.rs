@@ -26,10 +26,10 @@ tell, such as `cargo test` for a Cargo.toml, and says where it found it.";
 #[derive(Debug, Args)]
 #[command(after_help = HELP)]
 pub(crate) struct AddOptions {
-    /// What it is called
+    /// Its name
     #[arg(long)]
     pub name: Option<String>,
-    /// How long it may run, in seconds
+    /// Its time limit, in seconds
     #[arg(long, value_name = "SECONDS")]
     pub timeout: Option<u32>,
     #[command(flatten)]

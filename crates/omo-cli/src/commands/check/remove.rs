@@ -18,7 +18,7 @@ Example:
 #[derive(Debug, Args)]
 #[command(after_help = HELP)]
 pub(crate) struct RemoveOptions {
-    /// Which check
+    /// The check
     pub name: String,
     #[command(flatten)]
     pub session: SessionOptions,

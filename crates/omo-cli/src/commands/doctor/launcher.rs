@@ -136,7 +136,7 @@ pub(super) fn run(
 
 fn report_failure(failure: TrialFailure) -> ReportedFailure {
     let fix = match failure.place {
-        TrialPlace::Here | TrialPlace::Note => "put that right on this machine, and try again",
+        TrialPlace::Here | TrialPlace::Note => "fix that on this machine, and try again",
         TrialPlace::Remote => {
             "`git push` a branch to it yourself to see why; --launcher-remote names another"
         }

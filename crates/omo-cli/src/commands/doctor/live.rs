@@ -102,7 +102,7 @@ fn run_session(
     Err(format!(
         "the session did not begin: {}",
         if session.complaint.is_empty() {
-            "it said nothing"
+            "it printed nothing"
         } else {
             &session.complaint
         }

@@ -2,7 +2,6 @@
 
 use std::collections::HashSet;
 
-use anyhow::Context as _;
 use omo_plan::model::{Plan, Task};
 use serde_json::{Value, json};
 
@@ -12,7 +11,12 @@ use crate::output::print_json;
 /// Prints a plan as in the ledger, tasks in the order of the file, stated dependencies apart from derived ones.
 pub(super) fn print_plan(mut plan: Plan) -> Result<(), CommandError> {
     plan.tasks.sort_by_key(|task| task.lines);
-    let mut value = serde_json::to_value(&plan).context("the plan cannot be written as JSON")?;
+    let mut value = serde_json::to_value(&plan).map_err(|error| {
+        CommandError::io(
+            format!("the plan cannot be written as JSON: {error}"),
+            "please report this, with the plan",
+        )
+    })?;
     let shown = value.get_mut("tasks").and_then(Value::as_array_mut);
     for (shown, task) in shown.into_iter().flatten().zip(&plan.tasks) {
         if let Some(fields) = shown.as_object_mut() {

@@ -27,7 +27,7 @@ What was done stays, in your files and in the record.";
 pub(crate) struct RunCancelOptions {
     #[command(flatten)]
     pub run: NamedRun,
-    /// Why, for the record
+    /// The reason, for the record
     #[arg(long, value_name = "TEXT", default_value = "by its user")]
     pub reason: String,
 }

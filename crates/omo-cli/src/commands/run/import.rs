@@ -2,7 +2,6 @@
 
 use std::path::Path;
 
-use anyhow::Context as _;
 use clap::Args;
 use omo_core::text::sanitize;
 use omo_engine::execution_mode::ExecutionMode;
@@ -25,6 +24,7 @@ use crate::execute::plan_file::require_part;
 use crate::execute::print_then_next;
 use crate::execute::refusals;
 use crate::execute::request::{ExecuteCommand, ExecuteRequest, RequestedPlan};
+use crate::process_paths::current_folder;
 
 const HELP: &str = "\
 Example:
@@ -46,9 +46,7 @@ pub(crate) struct ImportOptions {
 
 pub(crate) fn run(env: &ProcessEnv, options: &ImportOptions) -> Result<(), CommandError> {
     let context = CommandContext::find(env)?;
-    let path = std::env::current_dir()
-        .context("the current folder cannot be found")?
-        .join(&options.file);
+    let path = current_folder()?.join(&options.file);
     let shown = sanitize(&options.file, 200);
     let bytes = match omo_engine::work::read_plan_bytes(&path) {
         Err(omo_engine::work::PlanFileError::Missing(_)) => {
@@ -70,14 +68,14 @@ pub(crate) fn run(env: &ProcessEnv, options: &ImportOptions) -> Result<(), Comma
         |error| {
             CommandError::not_found(
                 format!("the plan that `{shown}` names: {error}"),
-                "put the plan back, or correct `plan_file`",
+                "restore the plan, or correct `plan_file`",
             )
         },
     )?;
     let plan = file.plan(BatchOptions::of(found.k.get(), found.batch_size.get()));
     let plan = require_part(plan, &file, &context.root, PlanSelection::Whole)?;
     let events = imports::checkpoint(&plan, &text).map_err(|error| {
-        CommandError::conflict(format!("`{shown}` {error}"), "remove it to begin afresh")
+        CommandError::conflict(format!("`{shown}` {error}"), "remove it to start over")
     })?;
     refusals::require_repository(&context.root)?;
     drop(

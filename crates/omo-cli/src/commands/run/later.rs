@@ -37,7 +37,7 @@ pub(crate) enum LaterAction {
     /// Take a finding out of the list
     #[command(after_help = "Example:\n  omo run later done RUN/1")]
     Done {
-        /// Which one, as the list names it: RUN/1
+        /// The finding, as the list names it: RUN/1
         finding: String,
     },
 }

@@ -21,7 +21,7 @@ worker is called so or none was handed over, and 9 where the command fails.";
 #[derive(Debug, Args)]
 #[command(after_help = HELP)]
 pub(crate) struct RunLogsOptions {
-    /// Which worker: the number of its session, or its name
+    /// The worker: the number of its session, or its name
     pub worker: String,
     #[command(flatten)]
     pub run: RunOptions,

@@ -6,7 +6,6 @@ use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::Path;
 
-use anyhow::Context as _;
 use clap::Args;
 use omo_core::text::command_text::quote_argument;
 use omo_core::text::{list_some, sanitize};
@@ -173,7 +172,12 @@ fn open_request(
             "nothing can be sent from it",
         )
     })?;
-    let checkout = checkout_head(&repository).context("git cannot tell what is checked out")?;
+    let checkout = checkout_head(&repository).map_err(|error| {
+        CommandError::io(
+            format!("git cannot tell what is checked out: {error:#}"),
+            "`git status` shows why",
+        )
+    })?;
     let head = require_work(&repository, state, &checkout)?;
     let remote = Remote::find(&repository, remote_name).map_err(|error| remote_error(&error))?;
     let address = remote.address().map_err(|error| remote_error(&error))?;

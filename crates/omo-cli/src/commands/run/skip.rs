@@ -21,9 +21,9 @@ From a session it needs a prompt of its user since the task failed.";
 #[derive(Debug, Args)]
 #[command(after_help = HELP)]
 pub(crate) struct SkipOptions {
-    /// Which task
+    /// The task
     pub id: String,
-    /// Why, for the record
+    /// The reason, for the record
     #[arg(long, value_name = "TEXT", default_value = "left out by its user")]
     pub why: String,
     #[command(flatten)]

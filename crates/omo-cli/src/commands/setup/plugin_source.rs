@@ -3,11 +3,11 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use anyhow::Context as _;
 use serde::Deserialize;
 use serde_json::Value;
 
 use crate::error::CommandError;
+use crate::process_paths::own_program;
 
 const ROOT: &str = "${CLAUDE_PLUGIN_ROOT}/";
 
@@ -25,15 +25,13 @@ struct Manifest {
 
 /// The plugin whose `bin/` holds the running program.
 pub(super) fn own_plugin() -> Result<PluginSource, CommandError> {
-    let program = std::env::current_exe()
-        .and_then(|program| program.canonicalize())
-        .context("the file of this program cannot be found")?;
+    let program = own_program()?;
     let folder = program
         .parent()
         .filter(|bin| bin.ends_with("bin"))
         .and_then(Path::parent);
     let found = folder
-        .ok_or_else(|| "it does not lie in the `bin` of one".to_owned())
+        .ok_or_else(|| "it is not in the `bin` of one".to_owned())
         .and_then(plugin_at);
     found.map_err(|why| {
         let message = format!("{} is not part of a plugin that can be set up: {why}", program.display());

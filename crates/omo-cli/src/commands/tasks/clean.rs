@@ -38,7 +38,7 @@ pub(crate) struct CleanOptions {
     /// Every session that was cancelled
     #[arg(long)]
     pub cancelled: bool,
-    /// Those that are over, in whatever way, and unchanged for so many days
+    /// Those that are over, in whatever way, and unchanged for this many days
     #[arg(long, value_name = "DAYS", allow_negative_numbers = true)]
     pub older_than: Option<u32>,
     /// Every session, also those that go on

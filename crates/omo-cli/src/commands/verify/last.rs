@@ -60,7 +60,7 @@ pub(super) fn print_last(
     if let Some(changed) = changed {
         return Err(CommandError::not_green(
             format!("verified; {changed}"),
-            "`omo verify` runs its checks on the files of now",
+            "`omo verify` runs its checks on the current files",
         ));
     }
     if is_proved {

@@ -29,7 +29,7 @@ pub(crate) fn verify_task(
     if outcomes.is_empty() {
         return Err(CommandError::not_green(
             format!("{} has no check", task.id),
-            "a plan names it behind `**Verify:**`",
+            "a plan names it after `**Verify:**`",
         ));
     }
     let rows = outcomes.iter().map(|(check, outcome)| {

@@ -13,7 +13,7 @@ use crate::output;
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  omo worker list")]
 pub(super) struct WorkerListOptions {
-    /// Where they work, instead of $TMPDIR
+    /// Their folder, instead of $TMPDIR
     #[arg(long, value_name = "DIR")]
     scratch: Option<PathBuf>,
 }
@@ -29,7 +29,7 @@ also where it had ended before, and 3 where there is no such job.")]
 pub(super) struct WorkerCancelOptions {
     /// Its name
     job: String,
-    /// Where it works, instead of $TMPDIR
+    /// Its folder, instead of $TMPDIR
     #[arg(long, value_name = "DIR")]
     scratch: Option<PathBuf>,
 }
@@ -42,7 +42,7 @@ pub(super) struct WorkerCancelOptions {
 pub(super) struct WorkerLogsOptions {
     /// Its name
     job: String,
-    /// Where it works, instead of $TMPDIR
+    /// Its folder, instead of $TMPDIR
     #[arg(long, value_name = "DIR")]
     scratch: Option<PathBuf>,
 }

@@ -38,7 +38,7 @@ pub(super) fn brief(state: &RunState, task: &Task) -> String {
     );
     push_section(
         &mut text,
-        "What came of the last attempt",
+        "Result of the last attempt",
         &last_attempt(state, task),
         PART_BYTES,
         "and more",

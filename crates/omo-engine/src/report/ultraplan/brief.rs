@@ -100,7 +100,7 @@ fn pattern_list(patterns: &[String]) -> String {
 
 pub(super) fn test_first(text: &mut String, task: &Task) {
     let Some(check) = &task.red_check else { return };
-    let rule = "the test has to fail before the work, and to pass behind it; omo runs it with the work and without";
+    let rule = "the test has to fail before the work, and to pass after it; omo runs it with the work and without";
     let _ = writeln!(
         text,
         "- Test first: {}: {rule}.",

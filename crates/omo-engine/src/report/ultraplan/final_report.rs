@@ -227,7 +227,7 @@ fn unproved_section(state: &RunState, reached: &OutcomeSummary) -> String {
         .parallel
         .as_ref()
         .is_some_and(|parallel| parallel.groups.values().any(is_merged));
-    let whole = "- The whole: the plan has no `## Verification`, so that nothing has checked what the sessions come to together\n";
+    let whole = "- The whole: the plan has no `## Verification`, so that nothing has checked all sessions together\n";
     let whole = (merged && state.plan.final_checks.is_empty()).then(|| whole.to_owned());
     let lines: String = lines.chain(whole).collect();
     if lines.is_empty() {

@@ -142,7 +142,7 @@ fn session_event_line(state: &RunState, kind: &EventKind) -> Option<String> {
             ..
         } => wave_check_line(state, *wave, outcomes, broken, groups),
         EventKind::WaveCheckReused { .. } => {
-            "The whole was checked as it is behind its last wave: green, and not run again."
+            "The whole was checked as it is after its last wave: green, and not run again."
                 .to_owned()
         }
         EventKind::GroupRefused { group, files } => {

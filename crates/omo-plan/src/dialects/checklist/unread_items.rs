@@ -163,7 +163,7 @@ fn describe(
         .as_ref()
         .is_some_and(|item| DEFERRED.is_match(&item.title))
     {
-        let text = format!("`{shown}` is put off: a run does not do it");
+        let text = format!("`{shown}` is postponed: a run does not do it");
         return span_diagnostic(document, Code::ItemDeferred, line, text, None);
     }
     let why = match item {

@@ -122,7 +122,7 @@ pub(crate) fn report_numbering(
         .find(|pair| matches!(pair, [a, b] if b.number < a.number))
     {
         let text = format!(
-            "step {} stands behind step {}: it is run in that order",
+            "step {} stands after step {}: it is run in that order",
             step.number, before.number
         );
         findings.add(Code::StepsOutOfOrder, step.heading.clone(), None, text, "");

@@ -61,7 +61,7 @@ impl ScopeFence {
                 let text = format!(
                     "`{shown}` is not a path of the repository, and would hold nothing back"
                 );
-                let help = "name it from the top of the repository; what lies outside of that needs no entry";
+                let help = "name it from the top of the repository; what is outside of that needs no entry";
                 (Code::PathOutsideRepository, text, help)
             };
             findings.add(code, span.clone(), None, text, help);

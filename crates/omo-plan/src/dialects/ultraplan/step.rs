@@ -267,10 +267,10 @@ impl<'d> StepReader<'_, 'd, '_> {
             label.span.start..label.value.end
         });
         let value = label.map(|label| self.text(label)).unwrap_or_default();
-        let help = "say one of revert, retry, skip and escalate";
+        let help = "use one of revert, retry, skip and escalate";
         let Some(clause) = on_failure::parse_on_failure(value) else {
             let text = format!(
-                "step {} says nothing about a failure: the run stops there and waits",
+                "step {} has no action on a failure: the run stops there and waits",
                 self.id
             );
             self.add(Code::MissingOnFailure, span, text, help);
@@ -286,7 +286,7 @@ impl<'d> StepReader<'_, 'd, '_> {
         };
         if clause.has_more {
             let text = format!(
-                "more is said about a failure of step {} than one action: only the first counts",
+                "step {} has more than one action on a failure: only the first counts",
                 self.id
             );
             self.add(Code::OnFailureHasMore, span, text, "");

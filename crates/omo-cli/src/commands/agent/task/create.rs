@@ -28,13 +28,13 @@ Example:
 pub(crate) struct TaskCreateOptions {
     #[command(flatten)]
     pub which: TaskListOption,
-    /// What it is called, if not the next number
+    /// Its id, if not the next number
     #[arg(long, short, aliases = ["task", "task-id"], allow_hyphen_values = true, value_parser = parse_id)]
     pub id: Option<String>,
     /// Its title
     #[arg(long, short = 'S', value_name = "TEXT", allow_hyphen_values = true, value_parser = non_empty_text)]
     pub subject: String,
-    /// What is to be done
+    /// The work to be done
     #[arg(long, short, value_name = "TEXT", allow_hyphen_values = true)]
     pub description: Option<String>,
     /// The same, from a file
@@ -68,7 +68,7 @@ pub(crate) struct TaskCreateOptions {
     /// The file of its tests
     #[arg(long, short, value_name = "FILE")]
     pub test_file: Option<String>,
-    /// What of the tests is run
+    /// The tests in it that are run
     #[arg(long, short = 'T', alias = "scope", value_name = "TEXT")]
     pub test_scope: Option<String>,
     /// Print what was written, too
@@ -78,7 +78,7 @@ pub(crate) struct TaskCreateOptions {
 
 #[derive(Debug, Args)]
 pub(crate) struct CriteriaOptions {
-    /// What proves it: one|two; code stays whole
+    /// Criteria that prove it: one|two; code stays whole
     #[arg(long, short = 'C', value_name = "TEXTS", allow_hyphen_values = true)]
     pub criteria: Vec<String>,
     /// One criterion, whatever is in it; repeatable

@@ -38,10 +38,10 @@ pub(crate) enum StatusWords {
 pub(crate) struct AgentTaskListOptions {
     #[command(flatten)]
     pub which: TaskListOption,
-    /// Only those that stand there
+    /// Only those with this status
     #[arg(long, short = 'S', value_parser = parse_status)]
     pub status: Option<TaskFileStatus>,
-    /// How they are printed
+    /// The form of what is printed
     #[arg(long, short, value_enum, default_value_t = ListFormat::Table)]
     pub format: ListFormat,
     /// One value of each

@@ -36,7 +36,7 @@ pub(crate) struct SummaryOptions {
     /// Write it to summary.md beside the tasks
     #[arg(long, short = 'S')]
     pub save: bool,
-    /// How it is printed
+    /// The form of what is printed
     #[arg(long, short, value_enum, default_value_t = SummaryFormat::Md)]
     pub format: SummaryFormat,
 }

@@ -28,13 +28,13 @@ pub(crate) struct TaskUpdateOptions {
     pub which: TaskListOption,
     #[command(flatten)]
     pub task: TaskOption,
-    /// Where it stands from now on
+    /// Its new status
     #[arg(long, short = 'S', value_parser = parse_status)]
     pub status: Option<TaskFileStatus>,
-    /// What shows that it is done; repeatable
+    /// Evidence that it is done; repeatable
     #[arg(long, short = 'e', value_name = "TEXT", allow_hyphen_values = true, value_parser = non_empty_text)]
     pub add_evidence: Vec<String>,
-    /// How often it was begun anew
+    /// The number of times it was started over
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub retry_count: Option<u32>,
     /// Print what was written, too
@@ -49,7 +49,7 @@ pub(crate) struct EditOptions {
     /// Its title
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true, value_parser = non_empty_text)]
     pub subject: Option<String>,
-    /// What is to be done
+    /// The work to be done
     #[arg(long, short, value_name = "TEXT", allow_hyphen_values = true)]
     pub description: Option<String>,
     /// simple, standard or complex

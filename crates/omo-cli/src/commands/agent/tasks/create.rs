@@ -3,7 +3,6 @@
 pub(super) mod raw_args;
 mod source_file;
 
-use anyhow::Context as _;
 use clap::Args;
 use omo_core::session::id::SessionId;
 use omo_core::text::sanitize;
@@ -14,6 +13,7 @@ use omo_state::env::ProcessEnv;
 use omo_state::state::sealed_plan_run;
 
 use crate::error::CommandError;
+use crate::process_paths::current_folder;
 use crate::project::{Project, own_session};
 use crate::task_list_files::{self, TaskListOption};
 use crate::{output, task_list_note};
@@ -32,7 +32,7 @@ What an earlier session of this id has left is kept as `NAME.before-1`.";
 pub(crate) struct TaskListCreateOptions {
     #[command(flatten)]
     pub which: TaskListOption,
-    /// What it is for, in place of the words
+    /// Its goal, in place of the words
     #[arg(long, short, value_name = "TEXT", allow_hyphen_values = true)]
     pub goal: Option<String>,
     /// Workers at once; 0 for no bound
@@ -60,7 +60,7 @@ pub(crate) struct TaskListCreateOptions {
     /// No question is asked
     #[arg(long, short)]
     pub auto: bool,
-    /// Begin anew where one goes on
+    /// Start over where one goes on
     #[arg(long, short)]
     pub force: bool,
     /// Go on with the one that is there
@@ -69,10 +69,10 @@ pub(crate) struct TaskListCreateOptions {
     /// Make it of the tasks in this file
     #[arg(long, value_name = "FILE", conflicts_with = "resume")]
     pub from: Option<String>,
-    /// Take what the user typed behind /omo:ulw-plan
+    /// Take what the user typed after /omo:ulw-plan
     #[arg(long, conflicts_with_all = ["goal", "resume", "words", "from"])]
     pub args_from_hook: bool,
-    /// What it is for
+    /// Its goal
     #[arg(value_name = "GOAL", required_unless_present_any = ["goal", "resume", "args_from_hook", "from"])]
     pub words: Vec<String>,
 }
@@ -103,7 +103,7 @@ pub(crate) fn run(env: &ProcessEnv, options: &TaskListCreateOptions) -> Result<(
         ));
     }
     let goal = options.goal.clone().unwrap_or(words);
-    let current = std::env::current_dir().context("the current folder cannot be found")?;
+    let current = current_folder()?;
     let source = options.from.as_deref();
     let source = source
         .map(|given| SourceFile::find(&Project::find_root(env)?, &current, given))
@@ -199,7 +199,7 @@ fn require_replaceable(
         sanitize(&session.goal, 100),
     );
     let message = format!("session {id} is in {phase}: {goal}");
-    let hint = "`omo agent tasks update --phase CANCELLED` gives it up; `--force` begins anew and keeps what is there beside it";
+    let hint = "`omo agent tasks update --phase CANCELLED` gives it up; `--force` starts over and keeps what is there beside it";
     Err(CommandError::precondition(message, hint))
 }
 

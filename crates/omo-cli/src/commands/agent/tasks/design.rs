@@ -56,7 +56,7 @@ pub(crate) fn run(env: &ProcessEnv, options: &DesignOptions) -> Result<(), Comma
 
 fn read_design() -> Result<String, CommandError> {
     const HOW: &str =
-        "write it behind the command: omo agent tasks design <<'DESIGN', the text, DESIGN";
+        "write it after the command: omo agent tasks design <<'DESIGN', the text, DESIGN";
     let stdin = std::io::stdin();
     if stdin.is_terminal() {
         return Err(CommandError::usage("no design was handed over", HOW));

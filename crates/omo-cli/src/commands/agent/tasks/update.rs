@@ -24,7 +24,7 @@ COMPLETE needs every task but `verify` to be resolved, and one to be there.";
 pub(crate) struct TaskListUpdateOptions {
     #[command(flatten)]
     pub which: TaskListOption,
-    /// Where it stands from now on
+    /// Its new phase
     #[arg(long, short, value_parser = parse_phase)]
     pub phase: Option<TaskListPhase>,
     /// Its plan is approved now
@@ -33,11 +33,11 @@ pub(crate) struct TaskListUpdateOptions {
     /// The file of its design
     #[arg(long, short, value_name = "FILE", value_parser = non_empty_text)]
     pub design_doc: Option<String>,
-    /// How far its exploration is, in a word
+    /// The state of its exploration, in a word
     #[arg(long, short, value_name = "STAGE", value_parser = PossibleValuesParser::new(EXPLORATION_STAGES))]
     #[arg(hide_possible_values = true)]
     pub exploration_stage: Option<String>,
-    /// How often its tasks were gone over
+    /// The number of rounds over its tasks
     #[arg(long, short, value_name = "N", allow_negative_numbers = true)]
     pub iteration: Option<u32>,
     /// A verifier has said that all is done

@@ -48,7 +48,12 @@ pub(super) fn gather_client(
 ) -> (Client, Result<Vec<InstalledPlugin>, String>) {
     let claude = match find_client(root, home) {
         Ok(claude) => claude,
-        Err(error) => return (Client::Missing, Err(format!("not looked at: {error}"))),
+        Err(error) => {
+            return (
+                Client::Missing,
+                Err(format!("could not be checked: {error}")),
+            );
+        }
     };
     match claude.version() {
         Ok(version) => {
@@ -64,7 +69,7 @@ pub(super) fn gather_client(
         // A client without a version is not asked again.
         Err(error) => (
             Client::Failed(error.to_string()),
-            Err(format!("not looked at: {error}")),
+            Err(format!("could not be checked: {error}")),
         ),
     }
 }

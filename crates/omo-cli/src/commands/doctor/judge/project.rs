@@ -178,7 +178,7 @@ fn state_problems(name: &'static str, folder: &StateFolder) -> Vec<Finding> {
             Level::Bad,
             why.clone(),
             why_not,
-            "omo stop --session ID moves it aside and begins afresh",
+            "omo stop --session ID moves it aside and starts over",
         ));
     }
     for entry in &folder.broken_entries {

@@ -781,7 +781,7 @@ fn each_broken_fact_shows_in_its_own_row_and_in_no_other() {
 fn where_there_is_no_client_what_depends_on_it_is_unknown_and_the_rest_is_judged() {
     let mut facts = healthy_facts();
     facts.client = Client::Missing;
-    facts.plugins = Err("not looked at: there is no `claude` on PATH".into());
+    facts.plugins = Err("could not be checked: there is no `claude` on PATH".into());
     facts.hook_plugins = Vec::new();
     facts.live = SeenHooks::NotTried;
     let findings = judge(&facts);

@@ -171,7 +171,7 @@ impl Service {
             Ok(ProcessEnd::Ended(ProcessOutput { stderr, .. })) => {
                 let errors = lossy_text(stderr);
                 let last = errors.lines().rfind(|line| !line.trim().is_empty());
-                last.unwrap_or("it did not say why").to_owned()
+                last.unwrap_or("it gave no reason").to_owned()
             }
             Ok(ProcessEnd::TimedOut | ProcessEnd::Cancelled) => {
                 format!("it gave no answer in {} s", LIMIT.as_secs())

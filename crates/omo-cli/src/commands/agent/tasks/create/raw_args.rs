@@ -21,16 +21,16 @@ struct PlanLine {
     /// Go on with the planning of a session
     #[arg(long, conflicts_with = "goal")]
     resume: bool,
-    /// Begin anew where a session goes on
+    /// Start over where a session goes on
     #[arg(long)]
     force: bool,
-    /// Which session, if not this one
+    /// The session, if not this one
     #[arg(long, value_name = "ID")]
     session: Option<String>,
     /// The file whose tasks become those of the list
     #[arg(long, value_name = "FILE", conflicts_with = "resume")]
     from: Option<String>,
-    /// What is planned
+    /// The goal of the plan
     #[arg(value_name = "goal", trailing_var_arg = true, required_unless_present_any = ["resume", "from"])]
     goal: Vec<String>,
 }

@@ -29,10 +29,10 @@ impl SourceFile {
             .map_err(|_| CommandError::not_found(format!("there is no file {shown}"), HINT))?;
         let top = root
             .canonicalize()
-            .map_err(|_| unusable(&shown, "lies in no project"))?;
+            .map_err(|_| unusable(&shown, "is not in a project"))?;
         let inner = real
             .strip_prefix(&top)
-            .map_err(|_| unusable(&shown, "lies outside of this project"))?;
+            .map_err(|_| unusable(&shown, "is outside of this project"))?;
         let bytes = regular_file::read(&real, MAX_BYTES, Links::Refused)
             .map_err(|why| unusable(&shown, &why))?;
         let bytes = bytes
@@ -137,10 +137,7 @@ mod tests {
 
         for (given, why) in [
             ("none.md", "there is no file none.md"),
-            (
-                "../outside.md",
-                "../outside.md lies outside of this project",
-            ),
+            ("../outside.md", "../outside.md is outside of this project"),
             ("docs", "docs is not a regular file"),
             ("docs/empty.md", "docs/empty.md is empty"),
             ("docs/binary.md", "is not UTF-8"),
