@@ -199,7 +199,7 @@ pub fn is_tidy(lab: &Lab) -> Result<()> {
         .into_iter()
         .flatten()
         .count();
-    ensure!(left == 0, "{left} folders of work trees");
+    ensure!(left == 0, "{left} folders of worktrees");
     let temp = lab
         .environment()
         .get("TMPDIR")

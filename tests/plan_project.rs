@@ -305,7 +305,7 @@ impl Ground {
         self.open_in_folder(self.lab().project())
     }
 
-    /// The same in another work tree.
+    /// The same in another worktree.
     pub fn open_in_folder(&self, folder: &Path) -> Result<()> {
         let digest = self.digest_in(folder, PLAN)?;
         self.omo_in_folder(

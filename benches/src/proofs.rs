@@ -21,7 +21,7 @@ const CHECK: &str = "grep -q changed part-0/file-0.txt";
 pub(crate) struct ProofCost {
     /// The proof.
     pub proof: Duration,
-    /// The work tree.
+    /// The worktree.
     pub checkout: Duration,
 }
 

@@ -420,7 +420,7 @@ const REVIEWERS: &[Row] = &[
     },
     Row {
         id: "r17b",
-        what: "the oracle reads another work tree than the one that is claimed",
+        what: "the oracle reads another worktree than the one that is claimed",
         play: |target| {
             target.waits_for_review()?;
             let elsewhere = target.scene.lab.home().to_owned();

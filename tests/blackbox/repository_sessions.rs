@@ -152,7 +152,7 @@ fn git(scene: &Scene, arguments: &[&str]) -> Result<()> {
     Ok(())
 }
 
-/// Another work tree of the project, beside it.
+/// Another worktree of the project, beside it.
 fn linked_work_tree(scene: &Scene) -> Result<PathBuf> {
     let folder = scene.lab.root().join("linked");
     let path = folder.to_str().context("no text")?;
@@ -234,7 +234,7 @@ fn stop_ends_every_run_of_the_repository_from_each_of_its_folders() {
         .context("from below the session")
         .unwrap();
     ends_all(|_, linked| linked.to_owned())
-        .context("from another work tree")
+        .context("from another worktree")
         .unwrap();
 }
 
@@ -335,7 +335,7 @@ fn the_beginning_of_an_id_is_enough_in_whichever_folder_its_session_is() {
     assert!(is_held(&mut two).unwrap() && !is_held(&mut nine).unwrap());
 }
 
-/// A model's own shell may leave out the variables that name its session, and go to another work tree.
+/// A model's own shell may leave out the variables that name its session, and go to another worktree.
 #[test]
 fn a_shell_of_a_session_turns_nothing_on_from_another_work_tree() {
     let mut scene = in_repository().unwrap();

@@ -1,4 +1,4 @@
-//! Plans whose sessions are worked on by the real client, each in a work tree of its own, below a supervisor: what the
+//! Plans whose sessions are worked on by the real client, each in a worktree of its own, below a supervisor: what the
 //! sessions are told and do, what a person sees, and what becomes of the user's branch.
 
 mod billing;
@@ -189,7 +189,7 @@ impl Site {
         self.is_left_alone();
     }
 
-    /// The checkout is as git knows it, and neither a work tree nor a branch nor a process is left.
+    /// The checkout is as git knows it, and neither a worktree nor a branch nor a process is left.
     fn is_left_alone(&self) {
         assert_eq!(self.git(&["status", "--porcelain"]), "");
         parallel_plan::is_tidy(&self.fixture.lab).unwrap();

@@ -213,7 +213,7 @@ pub(crate) const ALL: [Ask; 21] = [
     WAY_OUT,
 ];
 
-/// What looks at the files of the work tree, and at what omo keeps of them.
+/// What looks at the files of the worktree, and at what omo keeps of them.
 pub(crate) const CLAIMING: [Ask; 7] = [LIST, APPROVE, OMO_TRUST, VERIFY, CLAIM, ULW, CLAIM];
 
 /// What looks at them and starts no git.

@@ -86,9 +86,9 @@ fn prints_nothing(folder: &Path) -> Result<()> {
     if folder.symlink_metadata().is_ok_and(|meta| meta.is_dir()) {
         look(folder, &[], &mut seen)?;
     }
-    // What a reviewer reads holds the difference of the work tree, whatever files are in that; a state that does not
+    // What a reviewer reads holds the difference of the worktree, whatever files are in that; a state that does not
     // parse is kept, whatever is in it; and so is what git was told to ignore when a run began. Checks run in copies
-    // of the work tree.
+    // of the worktree.
     let is_copy = |path: &PathBuf| {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         name.starts_with("review-")

@@ -385,7 +385,7 @@ fn a_worker_that_is_started_again_does_not_begin_in_its_occupied_first_worktree(
         let tree = state
             .parallel
             .and_then(|parallel| parallel.groups["session-2"].worktree.clone())
-            .context("no work tree")?;
+            .context("no worktree")?;
         let mut shell = Command::new("sleep")
             .arg("600")
             .current_dir(&tree)
@@ -613,7 +613,7 @@ fn what_a_client_commits_beside_a_task_is_asked_about_before_anything_moves() {
         let tree = state
             .parallel
             .and_then(|parallel| parallel.groups["session-2"].worktree.clone())
-            .context("no work tree")?;
+            .context("no worktree")?;
         ground.git(&["-C", &tree, "reset", "-q", "--hard"])?;
         ground.git(&["-C", &tree, "rm", "-q", "c.txt"])?;
         ground.git(&["-C", &tree, "commit", "-qm", "without c"])?;

@@ -110,7 +110,7 @@ fn a_hook_that_refuses_the_branch_is_a_question_and_the_work_is_kept() {
 #[test]
 fn hooks_of_a_merge_see_what_git_shows_them() {
     on_repository(&sessions(), "", |ground| {
-        // A folder of hooks that git ignores is in no work tree of omo's.
+        // A folder of hooks that git ignores is in no worktree of omo's.
         fs::create_dir(ground.project().join("hooks"))?;
         fs::write(ground.project().join(".git/info/exclude"), "hooks/\n")?;
         ground.git(&["config", "core.hooksPath", "hooks"])?;
@@ -289,7 +289,7 @@ fn workers_commit_by_the_settings_of_the_checkout_alone() {
 
 #[test]
 fn a_hook_that_a_step_weakened_is_one_question_for_exactly_this_state() {
-    // Each way reaches another kind of hook: one in the work tree, one that all work trees share, and the settings.
+    // Each way reaches another kind of hook: one in the worktree, one that all worktrees share, and the settings.
     for (hooks, weaken, name) in [
         (
             "hooks",

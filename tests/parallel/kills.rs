@@ -13,7 +13,7 @@ use crate::parallel_repository::{Ground, WELL, four_sessions, on_repository};
 /// A moment that comes later than this does not come.
 const LIMIT: Duration = Duration::from_mins(1);
 
-/// The processes that stand in the project, or below it: clients in their work trees, and a git that was making one.
+/// The processes that stand in the project, or below it: clients in their worktrees, and a git that was making one.
 fn at_work(ground: &Ground) -> Vec<u32> {
     let of = |entry: fs::DirEntry| {
         let pid: u32 = entry.file_name().to_str()?.parse().ok()?;

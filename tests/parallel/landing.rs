@@ -405,7 +405,7 @@ const OBSTACLES: &[Obstacle] = &[
         expected: "git rev-parse -q --verify other",
     },
     Obstacle {
-        name: "a branch in another work tree",
+        name: "a branch in another worktree",
         lines: "git checkout -q -b other; git worktree add -q '../the twin' main",
         typed: &[0, 1],
         typed_after: &[],
@@ -580,7 +580,7 @@ fn a_branch_that_another_work_tree_has_checked_out_moves_once_its_user_says_so()
                 .omo(&["run", "start", "--parallel", "--dry-run", PLAN])?
                 .exits_with(0)?;
             ensure!(
-                dry.out.contains("also checked out in another work tree"),
+                dry.out.contains("also checked out in another worktree"),
                 "{}",
                 dry.out
             );

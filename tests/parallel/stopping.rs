@@ -78,7 +78,7 @@ fn clients_that_go_on_are_named_when_their_user_stops_and_one_command_ends_them(
             "{said}"
         );
 
-        // In another work tree of the repository the command names the run.
+        // In another worktree of the repository the command names the run.
         ground.git(&["worktree", "add", "-q", "../other"])?;
         let other = ground.project().with_file_name("other");
         let cancel = Said::of(

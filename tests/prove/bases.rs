@@ -85,11 +85,7 @@ fn without_a_base_the_words_say_what_is_missing() {
         "there is no commit before this one to compare with",
     );
     fs::remove_dir_all(project.lab.project().join(".git")).unwrap();
-    require(
-        &project,
-        &["--base", "HEAD"],
-        "is not in a work tree of git",
-    );
+    require(&project, &["--base", "HEAD"], "is not in a git worktree");
     project
         .lab
         .git(&["init", "--quiet", "--initial-branch=main"])

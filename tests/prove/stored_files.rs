@@ -1,4 +1,4 @@
-//! Files that git keeps in another form than the work tree has them: pointers of git-lfs, filters, encodings. None is
+//! Files that git keeps in another form than the worktree has them: pointers of git-lfs, filters, encodings. None is
 //! taken for what a change did.
 
 use std::fs;

@@ -1,4 +1,4 @@
-//! Work trees that are hard to copy, and checks that do what they like in a copy. That the project, its repository and
+//! Worktrees that are hard to copy, and checks that do what they like in a copy. That the project, its repository and
 //! what git says of it are as they were is looked at behind every one of them.
 
 use std::ffi::OsStr;

@@ -79,7 +79,7 @@ pub(crate) fn resumed_block(id: &str, state: &RunState, intro: &str) -> String {
 /// Block for an unchanged plan whose run is complete; `anew` is the line that runs the plan again.
 pub(crate) fn complete_already(id: &str, state: &RunState, anew: &str) -> String {
     let head = format!(
-        "omo: the run {id} of {} is complete, and the plan is as it was then.",
+        "omo: the run {id} of {} is complete, and the plan is unchanged.",
         plan_path(state)
     );
     let typed = sanitize(anew, 300);

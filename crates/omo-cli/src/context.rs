@@ -392,7 +392,7 @@ impl<'a> CommandContext<'a> {
         }
         if moved_run::is_gone(state) {
             let message = format!(
-                "the work tree of the run {run} is gone: {}",
+                "the worktree of the run {run} is gone: {}",
                 sanitize(&state.root, 300)
             );
             return Err(CommandError::precondition(message, way_out_of_gone(run)));

@@ -378,7 +378,7 @@ impl From<WorktreeGone> for CommandError {
 
 impl From<RestoreError> for CommandError {
     fn from(error: RestoreError) -> Self {
-        let message = format!("the work tree could not be kept or restored: {error}");
+        let message = format!("the worktree could not be kept or restored: {error}");
         match error {
             RestoreError::NoWorkTree(_) => Self::precondition(
                 message,
@@ -389,7 +389,7 @@ impl From<RestoreError> for CommandError {
             }
             _ => Self::io(
                 message,
-                "check the rights in the work tree and the space on the disk, then run it again",
+                "check the rights in the worktree and the space on the disk, then run it again",
             ),
         }
     }

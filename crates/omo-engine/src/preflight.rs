@@ -264,7 +264,7 @@ fn check_head(facts: &PreflightFacts) -> Option<PreflightFinding> {
         ),
         PreflightHead::Bare => (
             PreflightRule::Bare,
-            "git takes the repository for a bare one (`core.bare`), and commits nothing in your work tree",
+            "git takes the repository for a bare one (`core.bare`), and commits nothing in your worktree",
             "`git config --show-origin core.bare` names the file: set it to false there, then run again",
         ),
     };
@@ -274,7 +274,7 @@ fn check_head(facts: &PreflightFacts) -> Option<PreflightFinding> {
 /// After the branch has moved, such a work tree shows all of the run as staged to be taken back.
 fn check_other_checkouts(facts: &PreflightFacts) -> Option<PreflightFinding> {
     let text = format!(
-        "the branch is also checked out in another work tree: {}",
+        "the branch is also checked out in another worktree: {}",
         list_names(&facts.other_checkouts)?
     );
     let folder = facts
@@ -383,7 +383,7 @@ fn check_submodules(plan: &Plan, facts: &PreflightFacts) -> Option<PreflightFind
         ));
     }
     let text = format!(
-        "submodules are empty in the work trees of workers: {}",
+        "submodules are empty in the worktrees of workers: {}",
         list_names(&others)?
     );
     let hint = "a setup command can fill them: `git submodule update --init`";
@@ -464,7 +464,7 @@ fn check_signing(facts: &PreflightFacts) -> Option<PreflightFinding> {
 
 fn check_hooks(facts: &PreflightFacts) -> Option<PreflightFinding> {
     let text = format!(
-        "the work trees of workers do not have your hooks: {}",
+        "the worktrees of workers do not have your hooks: {}",
         list_names(&facts.commits.absent_hooks)?
     );
     let hint = if facts.has_setup {
@@ -488,7 +488,7 @@ fn check_hook_programs(facts: &PreflightFacts) -> Option<PreflightFinding> {
         .map(|program| format!("{} ({})", program.path, program.hook));
     let programs = list_names(&programs.collect::<Vec<_>>()).filter(|_| !facts.has_setup)?;
     let text = format!(
-        "hooks call what git ignores, and the work trees of workers do not have it: {programs}"
+        "hooks call what git ignores, and the worktrees of workers do not have it: {programs}"
     );
     let hint = "a hook that needs it refuses each commit: have a setup command install it, or name it in \
                 `.worktreeinclude`";
@@ -605,7 +605,7 @@ fn check_disk_space(plan: &Plan, facts: &PreflightFacts) -> Option<PreflightFind
     let free = facts.free_bytes.filter(|free| *free < needed)?;
     let workers = pluralize(at_once, "worker");
     let text = format!(
-        "{} MiB are free, and the work trees of {workers} need {} MiB",
+        "{} MiB are free, and the worktrees of {workers} need {} MiB",
         to_mebibytes(free),
         to_mebibytes(needed)
     );

@@ -39,7 +39,7 @@ const MAIN_BRANCHES: [&str; 5] = [
 
 #[derive(Debug, Error)]
 pub enum BaseError {
-    #[error("{} is not in a work tree of git", .0.display())]
+    #[error("{} is not in a git worktree", .0.display())]
     NoRepository(PathBuf),
     #[error("`{}` is not a commit of this repository", sanitize(.0, 100))]
     NoCommit(String),

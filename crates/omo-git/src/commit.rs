@@ -113,7 +113,7 @@ impl CommitWorktree {
     fn open(order: &CommitRequest<'_>) -> Result<Self, CommitRefusal> {
         let (tree, project) = order.worktree.project().ok_or_else(|| {
             refusal(format!(
-                "{} is not in a work tree of git",
+                "{} is not in a git worktree",
                 order.worktree.root().display()
             ))
         })?;
@@ -211,7 +211,7 @@ impl CommitWorktree {
         }
         tree_path(&self.project, path)
             .filter(|name| !name.0.is_empty())
-            .ok_or_else(|| format!("{path:?} is outside of the work tree"))
+            .ok_or_else(|| format!("{path:?} is outside of the worktree"))
     }
 
     /// `names` without folders: git needs a file in a folder that took a file's place, which has to be named too.

@@ -21,7 +21,7 @@ use crate::tree_path::{project_folder, relative_path, tree_path};
 /// Failure to preview a commit or to list paths.
 #[derive(Debug, Error)]
 pub enum CommitPreviewError {
-    #[error("{} is not in a work tree of git", .0.display())]
+    #[error("{} is not in a git worktree", .0.display())]
     NoRepository(PathBuf),
     /// A path outside of the work tree, or with a name that is not Unicode.
     #[error("{} cannot be committed: it lies outside of the work tree, or its name is not Unicode", sanitize(.0, 200))]

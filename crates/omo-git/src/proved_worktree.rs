@@ -18,7 +18,7 @@ pub enum WorktreeGone {
     /// The folder is missing, or a link.
     #[error("its worktree is gone: {} is not a folder any more", .0.display())]
     NoFolder(PathBuf),
-    #[error("its worktree is gone: there is no work tree of git in {} any more", .0.display())]
+    #[error("its worktree is gone: there is no git worktree in {} any more", .0.display())]
     NoGit(PathBuf),
     /// Another repository is there, or the repository has forgotten the worktree.
     #[error("its worktree is gone: the .git in {} is not that of the project", .0.display())]

@@ -85,7 +85,7 @@ pub struct RestoreResult {
 
 #[derive(Debug, thiserror::Error)]
 pub enum RestoreError {
-    #[error("{} is not in a work tree of git, or git ignores it", .0.display())]
+    #[error("{} is not in a git worktree, or git ignores it", .0.display())]
     NoWorkTree(PathBuf),
     #[error("git {0} failed, or took too long")]
     Git(&'static str),
@@ -105,7 +105,7 @@ pub enum RestoreError {
     #[error("what is taken back cannot be kept: {0}")]
     Unnamed(String),
     /// Refused before anything was touched.
-    #[error("{0:?} is outside of the work tree")]
+    #[error("{0:?} is outside of the worktree")]
     Outside(String),
     #[error("{action} {}: {source}", .path.display())]
     Io {

@@ -113,7 +113,7 @@ mod tests {
         assert_eq!(
             find_project(&tree),
             Some(temp.path().to_owned()),
-            "outside of a work tree the nearest one"
+            "outside of a worktree the nearest one"
         );
         assert_eq!(
             find_project_below(&tree, Some(temp.path())),
@@ -126,7 +126,7 @@ mod tests {
             "but for itself"
         );
         std::fs::create_dir(tree.join(".git")).unwrap();
-        assert_eq!(find_project(&tree), Some(tree), "the work tree is nearer");
+        assert_eq!(find_project(&tree), Some(tree), "the worktree is nearer");
         assert_eq!(find_project(&deep), Some(started));
     }
 

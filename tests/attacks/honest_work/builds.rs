@@ -71,7 +71,7 @@ rows! {
     "a program of C": &[("app.c", "int add(int a, int b) { return a - b; }\nint main(void) { return add(1, 1) != 2; }\n"), ("Makefile", "check: app\n\t./app\napp: app.c\n\tcc -o app app.c\n")], "", "make check", "fix" => ["`app`"];
     "TAP of Perl": &[("app.pl", "sub add { return $_[0] - $_[1]; } # a - b\n1;\n"), ("t/a.t", "require './app.pl'; print \"1..2\\n\"; print add(1,0)==1?'':'not ', \"ok 1 - zero\\n\"; print add(1,1)==2?'':'not ', \"ok 2 - two\\n\";\n")], "", "prove t", "sed -i 's/\\] - /] + /' app.pl";
     "the top of the repository": PY, "", "cd \"$(git rev-parse --show-toplevel)\" && python3 -m unittest", "fix";
-    "a clean work tree": PY, "", "test -z \"$(git status --porcelain)\" && python3 -m unittest", "fix; git commit -qam fix" => ["not in a private copy"];
+    "a clean worktree": PY, "", "test -z \"$(git status --porcelain)\" && python3 -m unittest", "fix; git commit -qam fix" => ["not in a private copy"];
     "the output of a program of Go": GO, "mkdir cmd; printf 'package main\\n\\nimport (\\n\\t\"fmt\"\\n\\n\\t\"example.org/small\"\\n)\\n\\nfunc main() { fmt.Println(small.Add(1, 1)) }\\n' > cmd/main.go; echo 2 > expected.txt", "go run ./cmd | diff - expected.txt", "fix";
     "a folder of tests of Rust": RUST, "mkdir tests; printf 'use small::add;\\n#[test]\\nfn sums() { assert_eq!(add(2, 1), 3); }\\n' > tests/sums.rs", "cargo test", "fix; printf '#[test]\\nfn more() { assert_eq!(add(2, 2), 4); }\\n' >> tests/sums.rs";
     "a module of tests of Rust moved": RUST, "", "cargo test", "fix; sed -n '/^#.test/,$p' lib.rs > tests_of.rs; sed -i '/^#.test/,$d' lib.rs; sed -i '1i use super::add;' tests_of.rs; echo '#[cfg(test)] mod tests_of;' >> lib.rs";

@@ -28,7 +28,7 @@ rows! {
     "a commit of its user's": PY, "", UNITTEST, "fix", turns = &[Shell("echo note > NOTES.md; git add NOTES.md; git commit -qm note")];
     "a submodule": PY, "git init -q $HOME/sub; git -C $HOME/sub commit -q --allow-empty -m s; git -c protocol.file.allow=always submodule -q add $HOME/sub sub", UNITTEST, "fix";
     "a folder of a repository": PY, "rm -rf .git; git -C .. init -q -b main; echo /home > ../.gitignore", UNITTEST, "fix; echo more > ../README.md";
-    "a linked work tree": PY, "", UNITTEST, "fix; git worktree add -q $HOME/other";
+    "a linked worktree": PY, "", UNITTEST, "fix; git worktree add -q $HOME/other";
     "an unreadable file": PY, "echo secret > .secret; echo .secret >> .gitignore; chmod 0 .secret", UNITTEST, "fix";
     "a tag in backticks": PY, "", UNITTEST, "fix", review = "All of it is there.\n\n`<promise>VERIFIED</promise>`";
     "a tag in bold": PY, "", UNITTEST, "fix", review = "All of it is there.\n\n**<promise>VERIFIED</promise>**";

@@ -391,7 +391,7 @@ fn outside_of_any_project_it_says_what_there_is() {
     assert!(output.status.success(), "{table}");
     assert!(
         table.contains("no session here has used ultrawork yet")
-            && table.contains("not a work tree"),
+            && table.contains("not a worktree"),
         "{table}"
     );
 }

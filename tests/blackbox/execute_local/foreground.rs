@@ -21,7 +21,7 @@ fn a_plan_is_executed_task_by_task() {
                 let mut session = s.session()?;
                 let said = s.begin_in(&mut session, PLAN)?;
                 ensure!(
-                    said.out.contains(": 2 steps, in your own work tree.\n"),
+                    said.out.contains(": 2 steps, in your own worktree.\n"),
                     "{}",
                     said.out
                 );

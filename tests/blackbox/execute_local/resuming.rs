@@ -50,7 +50,7 @@ fn an_open_run_is_gone_on_with_where_the_same_is_asked_for() {
             s.lab().write("other.md", &three())?;
             s.ask("other.md")?.refuses(
                 6,
-                "is open here, and one work tree has one run",
+                "is open here, and one worktree has one run",
                 "omo run cancel",
             )?;
             let said = s.ask("--resume docs/plan.md")?.exits_with(0)?;

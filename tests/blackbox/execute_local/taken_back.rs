@@ -1,4 +1,4 @@
-//! A step that fails in its user's own work tree, while the user and others change files there, too.
+//! A step that fails in its user's own worktree, while the user and others change files there, too.
 
 use anyhow::{Context, Result, ensure};
 use omo_tests::plan_project::PLAN;

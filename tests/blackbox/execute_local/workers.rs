@@ -31,9 +31,8 @@ fn a_parallel_run_knows_where_it_begins_and_how_its_clients_are_started() {
             said.out
         );
         ensure!(
-            said.out.contains(
-                ": 2 steps, 2 workers, each in a work tree and on a branch of its own.\n"
-            )
+            said.out
+                .contains(": 2 steps, 2 workers, each in a worktree and on a branch of its own.\n")
         );
         let mut head = s.lab().command("git");
         let head = Said::of(&head.args(["rev-parse", "HEAD"]).output()?)
@@ -86,7 +85,7 @@ fn the_command_that_makes_a_work_tree_ready_is_approved_with_the_others() {
             s.begin_in(&mut session, PLAN)?;
             ensure!(ledger(s)?.contains("\"setup\":\"touch ready\""));
             s.omo_at_terminal(&["run", "cancel"])?.exits_with(0)?;
-            // Another one is approved anew, and where no work tree is made there is none.
+            // Another one is approved anew, and where no worktree is made there is none.
             s.lab().write("omo.toml", "setup = \"touch other\"\n")?;
             s.type_in(&mut session, PLAN)?
                 .refuses(7, "omo runs these 3 commands", "--approve ")?;
@@ -258,7 +257,7 @@ fn a_bill_needs_a_question_before_it() {
 
 #[test]
 fn one_repository_has_one_run_with_sessions_of_its_own() {
-    play(&[("in another work tree", two_parallel_sessions(), |s| {
+    play(&[("in another worktree", two_parallel_sessions(), |s| {
         s.begin(PLAN)?;
         let run = s.run()?;
         let other = s.lab().root().join("other");

@@ -103,7 +103,7 @@ fn what_something_else_wrote_into_them_is_kept_shown_and_never_believed() {
             ensure!(read(g, CHECKPOINT)?.contains("\"1\"") && read(g, REPORT)?.contains("Task 1"));
             Ok(())
         }),
-        ("two work trees of one repository", two_tasks(), |g| {
+        ("two worktrees of one repository", two_tasks(), |g| {
             let other = g.lab().root().join("lab/other");
             g.git(&["worktree", "add", "-q", other.to_str().context("no text")?])?;
             g.open()?;

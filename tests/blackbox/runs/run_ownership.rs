@@ -388,7 +388,7 @@ fn of_several_at_once_one_is_heard() {
     ]);
 }
 
-/// A run in a linked work tree at this place below the project, with a task at work whose file is there; gives the work
+/// A run in a linked worktree at this place below the project, with a task at work whose file is there; gives the work
 /// tree and the ticket.
 fn open_in_linked(ground: &Ground, place: &str) -> Result<(PathBuf, String)> {
     let folder = ground.lab().project().join(place);
@@ -410,7 +410,7 @@ fn a_run_belongs_to_the_work_tree_in_which_it_began() {
             .omo_in_folder(folder, &["agent", "done", "--ticket", ticket])?
             .exits_with(0)?;
         ensure!(
-            done.err.contains("this work tree was moved from"),
+            done.err.contains("this worktree was moved from"),
             "{}",
             done.err
         );
@@ -427,7 +427,7 @@ fn a_run_belongs_to_the_work_tree_in_which_it_began() {
         ensure!(
             listed
                 .out
-                .contains("its work tree is gone: omo run cancel --run "),
+                .contains("its worktree is gone: omo run cancel --run "),
             "{}",
             listed.out
         );
@@ -477,7 +477,7 @@ fn a_run_belongs_to_the_work_tree_in_which_it_began() {
             .omo_at_terminal(&["run", "cancel", "--run", id])?
             .exits_with(0)?;
         ensure!(
-            ended.out.contains("is cancelled; its work tree is gone.") && ended.err.is_empty(),
+            ended.out.contains("is cancelled; its worktree is gone.") && ended.err.is_empty(),
             "{ended:?}"
         );
         before.require_unchanged(&g.file_tree()?, &[".git/omo/runs"])?;

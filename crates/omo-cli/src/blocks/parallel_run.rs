@@ -91,11 +91,11 @@ pub(crate) fn opened_block(id: &str, state: &RunState, intro: &str) -> String {
     let landing_words = match &state.parallel {
         Some(_) => {
             format!(
-                "{}, each in a work tree and on a branch of its own",
+                "{}, each in a worktree and on a branch of its own",
                 pluralize(state.plan.groups.len(), "worker")
             )
         }
-        None => "in your own work tree".to_owned(),
+        None => "in your own worktree".to_owned(),
     };
     fit_block(format!(
         "{intro}\nomo: opened the run {id} of {path}: {steps}, {landing_words}.\n"

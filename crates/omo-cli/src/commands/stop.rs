@@ -31,7 +31,7 @@ Examples:
   omo stop --session 4f1c            the one whose id begins like that
   omo stop --reason \"wrong branch\"   with a reason, which `omo status` shows
 
-It looks in every work tree of the repository, and in each folder that a client
+It looks in every worktree of the repository, and in each folder that a client
 was started in. In a session's own shell it stops that session alone, and every
 one with `--all`. In the session `/omo:stop-continuation` does the same, and no
 model reads it. Stopping works while a turn runs: its end is then let through.

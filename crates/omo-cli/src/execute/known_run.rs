@@ -355,7 +355,7 @@ mod tests {
                 opened(run("r", "q.md", Waves, OPEN, PlanSelection::Whole)),
                 usual,
                 Waves,
-                "one work tree has one run",
+                "one worktree has one run",
             ),
             (ended(vec![whole("r", Batches, DONE)]), usual, Batches, "r"),
             (

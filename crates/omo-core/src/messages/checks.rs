@@ -72,9 +72,9 @@ pub(super) fn objection_lines(session: &Session, check: Option<&ClaimOutcome>) -
 
 fn moved_line(from: &str) -> String {
     format!(
-        "[omo] The claim was checked: the work tree was moved while the run was on. It began in `{}`, which is gone, so \
-         nothing can be said about what changed since. Move it back there (`git worktree move` moves a linked work \
-         tree), then the final message claims again; or the user ends this run with `ulw off` and begins \
+        "[omo] The claim was checked: the worktree was moved while the run was on. It began in `{}`, which is gone, so \
+         nothing can be said about what changed since. Move it back there (`git worktree move` moves a linked \
+         worktree), then the final message claims again; or the user ends this run with `ulw off` and begins \
          one here.",
         inline_code(from, 300)
     )
@@ -440,7 +440,7 @@ pub fn review_material(
     let tree = findings.tree.as_deref().unwrap_or("unknown");
     let _ = write!(
         text,
-        "\n## Work tree\n\n{}\n\nIts id: {tree}\n\n## What changed since the run began\n\n",
+        "\n## Worktree\n\n{}\n\nIts id: {tree}\n\n## What changed since the run began\n\n",
         sanitize(folder, 1_000)
     );
     for note in &changed.notes {

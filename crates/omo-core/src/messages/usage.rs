@@ -14,7 +14,7 @@ pub const ULW: &str = "\
 const EXECUTE: &str = "\
 usage: /omo:execute [<plan.md>] [--parallel | --waves | --batches | --fg] [--approve CODE]
 Executes a plan in the way that it asks for, and says which it took. Typed alone it goes on where it was.
-  --parallel       clients of their own, each in a work tree: where the plan has an Execution Strategy
+  --parallel       clients of their own, each in a worktree: where the plan has an Execution Strategy
   --waves          workers at the same time, then a verification: where tasks say what they depend on
   --batches        one task after the other, with stops for you: where the plan has some, and else
   --fg             one task after the other in this session
@@ -56,7 +56,7 @@ Executes a task list, or a plan, in waves of workers, has it verified, and repea
 
 const EXECUTE_LOCAL: &str = "\
 usage: /omo:execute-local [--fg | --resume | --again | --dry-run | --step N | --session N] <plan.md>
-Executes a plan step by step, or its sessions in parallel, each in a work tree of its own.
+Executes a plan step by step, or its sessions in parallel, each in a worktree of its own.
   --fg            one step after the other in this session
   --resume        go on with an earlier run
   --again         start over, whatever an earlier run has done

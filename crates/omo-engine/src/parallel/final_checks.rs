@@ -153,7 +153,7 @@ impl ParallelDriver<'_> {
             Ok(Err(EngineError::Cancelled)) => Ok(None),
             Ok(Err(error)) => Err(error.into()),
             Err(why) => {
-                let why = format!("there is no work tree to check the whole in: {why}");
+                let why = format!("there is no worktree to check the whole in: {why}");
                 self.refuse_landing(&why, Vec::new(), Vec::new())
                     .map(|()| None)
             }

@@ -360,7 +360,7 @@ fn checked_out_twice(branch: &str, folders: &[String]) -> Option<String> {
     let branch = sanitize(branch.trim_start_matches("refs/heads/"), 100);
     let text = "which would show all of this as staged to be taken back";
     let why = format!(
-        "{branch} is also checked out in another work tree, {text}: {}",
+        "{branch} is also checked out in another worktree, {text}: {}",
         folders.join(", ")
     );
     (!folders.is_empty()).then(|| sanitize(&why, MAX_REASON_CHARS))

@@ -305,7 +305,7 @@ impl ParallelDriver<'_> {
             Ok(created) => created,
             Err(error) => {
                 return self
-                    .report_stuck(group, &format!("its work tree could not be made: {error}"));
+                    .report_stuck(group, &format!("its worktree could not be made: {error}"));
             }
         };
         if let Err(error) = ProvedWorktree::of_worker(&self.repository, &name, &created.path) {
@@ -316,7 +316,7 @@ impl ParallelDriver<'_> {
             return match self.remove_earlier_attempt(parallel, &name, &base)? {
                 Ok(parallel) => self.prepare_work_tree(&parallel, group),
                 Err(error) => {
-                    self.report_stuck(group, &format!("its work tree could not be made: {error}"))
+                    self.report_stuck(group, &format!("its worktree could not be made: {error}"))
                 }
             };
         }

@@ -177,7 +177,7 @@ fn task_findings(plan: &Plan, task_state: &TaskState) -> Vec<String> {
     }
     if task_state.is_to_restore {
         lines.push(
-            "its changes are taken back before anything else is begun in its work tree".to_owned(),
+            "its changes are taken back before anything else is begun in its worktree".to_owned(),
         );
     }
     if !task_state.not_restored.is_empty() {

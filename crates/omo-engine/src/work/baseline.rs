@@ -99,7 +99,7 @@ impl Engine<'_> {
             return Ok(());
         }
         let message = format!(
-            "{} {task} is worked on in the work tree of its session",
+            "{} {task} is worked on in the worktree of its session",
             state.plan.dialect.unit_word()
         );
         let hint = "only the client that omo has started there works on it; `omo agent next` says how far it is";
@@ -281,7 +281,7 @@ fn unrestored_files(restored: RestoreResult) -> Vec<String> {
     let changed_again = left_alone
         .into_iter()
         .map(|path| format!("{path}: it was changed again since"));
-    let ignored = "git ignores it, or it belongs to a repository within the work tree";
+    let ignored = "git ignores it, or it belongs to a repository within the worktree";
     let uncovered = uncovered
         .into_iter()
         .map(|path| format!("{path}: {ignored}"));

@@ -102,9 +102,10 @@ impl Engine<'_> {
     ) -> Result<(Vec<CheckCounterfactual>, Vec<String>), String> {
         // Leftovers of an earlier attempt are work of the task as well.
         let began = first_attempt(state, task, running).unwrap_or_else(|| running.clone());
-        let snapshot: TreeSnapshot = began.tree.as_deref().and_then(tree_from_text).ok_or(
-            "the files that it began with were not recorded, which takes a work tree of git",
-        )?;
+        let snapshot: TreeSnapshot =
+            began.tree.as_deref().and_then(tree_from_text).ok_or(
+                "the files that it began with were not recorded, which takes a git worktree",
+            )?;
         let worked = self.work_result(state, task, &began);
         if !worked.is_known {
             return Err("what it changed cannot be told".to_owned());

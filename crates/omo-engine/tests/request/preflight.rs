@@ -267,7 +267,7 @@ fn what_a_commit_in_a_worktree_meets_is_told_before_and_only_a_locked_key_stops(
     assert_eq!(rules(&findings), expected);
     for (finding, [text, hint]) in findings.iter().zip([
         [
-            "another work tree: /the twin",
+            "another worktree: /the twin",
             "`git -C '/the twin' switch --detach`",
         ],
         ["leaves out: lib/a.txt", "`git sparse-checkout add`"],
@@ -463,7 +463,7 @@ fn each_rule_finds_what_it_is_for() {
             },
             PreflightRule::DiskSpace,
             PreflightSeverity::Stop,
-            "1024 MiB are free, and the work trees of 2 workers need 1456 MiB",
+            "1024 MiB are free, and the worktrees of 2 workers need 1456 MiB",
         ),
     ] {
         let findings = check_repository(&plan, &facts);
@@ -479,7 +479,7 @@ fn each_rule_finds_what_it_is_for() {
     let findings = check_repository(&one_by_one, &small);
     assert_eq!(
         findings[0].text,
-        "1024 MiB are free, and the work trees of 1 worker need 1056 MiB"
+        "1024 MiB are free, and the worktrees of 1 worker need 1056 MiB"
     );
     let unknown = PreflightFacts {
         checkout_bytes: u64::MAX,

@@ -109,7 +109,7 @@ fn a_conflict_holds_back_only_what_needs_its_session() {
     assert_eq!(
         step(&run),
         "clean a",
-        "its user looks at a conflict in its work tree"
+        "its user looks at a conflict in its worktree"
     );
     remove(&mut run, &["a"]);
     assert_eq!(step(&run), "start on-a free");

@@ -478,7 +478,7 @@ fn what_was_found_beside_the_results_is_reported() {
     );
     let reported = final_report(&state, ALL);
     let lines = "### Findings\n\n- step 1: changed what it does not name, which is in no commit of it: a`|, b\n\
-                 - step 2: its changes are taken back before anything else is begun in its work tree\n\n";
+                 - step 2: its changes are taken back before anything else is begun in its worktree\n\n";
     assert!(reported.contains(lines), "{reported}");
     happens(
         &mut state,

@@ -251,7 +251,7 @@ fn a_task_of_a_worker_is_done_in_its_worktree_alone() {
             assert!(
                 error
                     .to_string()
-                    .contains("is worked on in the work tree of its session"),
+                    .contains("is worked on in the worktree of its session"),
                 "{error}"
             );
         });

@@ -303,7 +303,7 @@ mod tests {
         };
         assert!(
             guard("/p", "1").is_repeated_by(&guard("/p/w", "1")),
-            "it is asked once for all work trees"
+            "it is asked once for all worktrees"
         );
         assert!(
             !guard("/p", "1").is_repeated_by(&guard("/p", "2")),

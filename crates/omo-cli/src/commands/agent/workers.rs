@@ -18,7 +18,7 @@ const HELP: &str = "\
 Example:
   omo agent workers start
 
-For a run with parallel workers: each is a client of its own, in a work tree and
+For a run with parallel workers: each is a client of its own, in a worktree and
 on a branch of its own, a wave at a time. The checkout is not touched before all
 of it is done and checked; the branch then moves once. What cannot be merged is
 kept, and named. Ending the terminal ends nothing; `omo run cancel` does.";

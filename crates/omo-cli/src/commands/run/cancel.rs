@@ -73,7 +73,7 @@ pub(crate) fn cancel(
     let (commit, state) = engine.cancel(&options.reason, patience)?;
     context.note_in_session(&run, &before.holder, &state);
     let mut message = if moved_run::is_gone(&state) {
-        format!("{} is cancelled; its work tree is gone.", run.id())
+        format!("{} is cancelled; its worktree is gone.", run.id())
     } else {
         let go_on = match reader {
             CancelReader::Session => how_to_go_on(&state),

@@ -54,9 +54,7 @@ pub(crate) fn run(env: &ProcessEnv, options: &GcOptions) -> Result<(), CommandEr
     let removed = runs.gc(since, |id, state| match kept_work(id, state) {
         _ if !options.discard_kept_work && state.open_findings().next().is_some() => {
             let count = pluralize(state.open_findings().count(), "deferred finding");
-            staying.push(format!(
-                "{id} stays: {count} of it open, see `omo run later`."
-            ));
+            staying.push(format!("{id} stays: {count} open, see `omo run later`."));
             false
         }
         _ if !options.discard_kept_work && copied_files(state).next().is_some() => {
@@ -82,7 +80,7 @@ pub(crate) fn run(env: &ProcessEnv, options: &GcOptions) -> Result<(), CommandEr
                 .map(recovery_line)
                 .collect::<Vec<_>>();
             staying.push(format!(
-                "{id} stays: work of it is in no branch of yours.\n{}",
+                "{id} stays: its work is in no branch of yours.\n{}",
                 lines.join("\n")
             ));
             false

@@ -110,7 +110,7 @@ fn run_line(id: String, state: Result<RunState, omo_engine::RunStoreError>) -> R
             let (counts, heading) = (state.task_counts(), run_heading(&state));
             let is_lost = state.phase == RunPhase::Executing && moved_run::is_gone(&state);
             let text = if is_lost {
-                format!("its work tree is gone: omo run cancel --run {id}")
+                format!("its worktree is gone: omo run cancel --run {id}")
             } else {
                 heading.text
             };

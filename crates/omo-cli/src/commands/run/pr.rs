@@ -168,7 +168,7 @@ fn open_request(
     let root = Path::new(&state.root);
     let repository = GitRepository::find(root).ok_or_else(|| {
         CommandError::precondition(
-            "the work tree of the run is gone",
+            "the worktree of the run is gone",
             "nothing can be sent from it",
         )
     })?;

@@ -242,7 +242,7 @@ pub(super) fn git(facts: &Facts) -> Vec<Finding> {
     if !git.in_work_tree {
         return vec![Finding::good(
             NAME,
-            "found; the project is not a work tree, so no result of a check is reused",
+            "found; the project is not a worktree, so no result of a check is reused",
         )];
     }
     let Some(tracked) = &git.tracked else {
