@@ -74,7 +74,7 @@ pub(crate) fn task_list_id(
         .session
         .as_deref()
         .map_or_else(|| own_session(env), |id| parse_session_id(id).map(Some))?
-        .ok_or_else(|| CommandError::usage("which session is not said", "name it: `--session ID`"))
+        .ok_or_else(|| CommandError::usage("no session is named", "name one: `--session ID`"))
 }
 
 /// Id of an existing task list, from a unique prefix. An unknown prefix stays as typed, for the caller's error.

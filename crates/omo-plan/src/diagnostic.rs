@@ -106,7 +106,7 @@ codes! {
     ExpectationIsProse Note "expectation_is_prose" "What is expected of a check is prose: only its exit status is held to it.",
     PipeInVerify Warning "pipe_in_verify" "A check pipes its output on: without pipefail its status would be that of the last command.",
     MissingOnFailure Warning "missing_on_failure" "No action on a failure is given: the run stops there.",
-    OnFailureHasMore Warning "on_failure_has_more_than_the_action" "More than one action on a failure is given: only the first counts.",
+    OnFailureHasMore Warning "on_failure_has_more_than_the_action" "On failure has more than an action: only the action counts.",
     CheckpointNotACommit Warning "checkpoint_is_not_a_plain_commit" "A checkpoint is more than `git commit -m \"message\"`: only its message is used.",
     GlobInFiles Warning "glob_in_files" "A file is named by a pattern.",
     FolderDropped Warning "folder_dropped" "A check begins in its author's copy of the project: it runs in this one.",

@@ -96,7 +96,7 @@ fn only_the_steps_own_work_is_taken_back_and_one_command_brings_it_again() {
                 .exits_with(0)?
                 .out;
             ensure!(
-                stays.contains("stays: work of it is in no branch of yours"),
+                stays.contains("stays: its work is in no branch of yours"),
                 "{stays}"
             );
             ensure!(!s.lab().git(&["for-each-ref", "refs/omo/keep"])?.is_empty());

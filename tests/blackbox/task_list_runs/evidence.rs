@@ -283,7 +283,7 @@ fn what_a_reviewer_defers_outlives_its_run_until_a_person_has_dealt_with_it() {
             .exits_with(0)?
             .out;
         ensure!(
-            kept.contains(&format!("{run} stays: 2 deferred findings of it open")),
+            kept.contains(&format!("{run} stays: 2 deferred findings open")),
             "{kept}"
         );
         for (bad, status, part) in [

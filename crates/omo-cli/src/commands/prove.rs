@@ -184,7 +184,7 @@ fn proof_failure(error: &ProofError) -> CommandError {
             "free some space, or leave out what is not needed"
         }
         ProofError::SetUp(_) => "correct `setup` in omo.toml, and approve it: `omo check approve`",
-        ProofError::Cancelled | ProofError::FilesChanged => "start it again when you want to",
+        ProofError::Cancelled | ProofError::FilesChanged => "run it again",
     };
     CommandError::precondition(format!("nothing could be compared: {error}"), hint)
 }

@@ -182,7 +182,7 @@ pub(crate) fn add(env: &ProcessEnv, options: ContextAddOptions) -> Result<(), Co
     let shown = sanitize(&id, 60);
     let Some(context) = rules::add_explorer_finding(locked.context()?, found) else {
         output::print_warning(&format!(
-            "explorer {shown} of session {} has said what it found already",
+            "explorer {shown} of session {} has reported its findings already",
             locked.id()
         ));
         return Ok(());

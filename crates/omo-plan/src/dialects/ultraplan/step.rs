@@ -286,7 +286,7 @@ impl<'d> StepReader<'_, 'd, '_> {
         };
         if clause.has_more {
             let text = format!(
-                "step {} has more than one action on a failure: only the first counts",
+                "On failure of step {} has more than an action: only the action counts",
                 self.id
             );
             self.add(Code::OnFailureHasMore, span, text, "");

@@ -114,7 +114,7 @@ pub(crate) fn run(env: &ProcessEnv, options: &TaskListCreateOptions) -> Result<(
     if goal.trim().is_empty() {
         return Err(CommandError::usage(
             "the goal is empty",
-            "say what the session is for",
+            "state the goal of the session",
         ));
     }
     let working_dir = current.to_string_lossy().into_owned();

@@ -76,7 +76,7 @@ fn read_design() -> Result<String, CommandError> {
         "" => Err(CommandError::usage("the design is empty", HOW)),
         _ if text.len() as u64 > MAX_BYTES => Err(CommandError::usage(
             format!("the design is longer than {MAX_BYTES} bytes"),
-            "say less, or name a file in it",
+            "shorten it, or name a file in it",
         )),
         design => Ok(format!("{design}\n")),
     }
