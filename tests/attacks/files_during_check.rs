@@ -84,7 +84,7 @@ const ROWS: &[Row] = &[
                 .configure("[verify]\nwritten_by_checks = [\"counter.txt\"]\n")?;
             let line = target.scene.claim_ends("verified")?;
             ensure!(
-                line.contains("no part of the work: `counter.txt`"),
+                line.contains("not part of the work: `counter.txt`"),
                 "{line}"
             );
             Ok(())
@@ -145,7 +145,7 @@ const ROWS: &[Row] = &[
             target.fix()?;
             target.write(".coverage", "of a run by hand\n")?;
             let line = target.scene.claim_ends("verified")?;
-            ensure!(line.contains("no part of the work: `.coverage`"), "{line}");
+            ensure!(line.contains("not part of the work: `.coverage`"), "{line}");
             Ok(())
         },
     },

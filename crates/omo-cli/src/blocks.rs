@@ -219,7 +219,7 @@ fn ask_within_the_turn(question: &QuestionState) -> String {
 fn stop_heading(question: &QuestionState) -> String {
     format!(
         "STOP\n  Show the user the second paragraph, then end your turn. Only their next prompt lets it pass; until then an \
-         answer is refused.\n  Where that prompt is no command of omo, but says so: `omo answer {} {}`\n\n",
+         answer is refused.\n  Where that prompt is not a command of omo, but says so: `omo answer {} {}`\n\n",
         question.question.id,
         question.question.option_ids().join("|")
     )

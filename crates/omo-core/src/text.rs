@@ -123,7 +123,7 @@ pub(crate) fn harmless_char(char: char) -> char {
     }
 }
 
-/// A text that is no command between backticks, on one line.
+/// A text that is not a command between backticks, on one line.
 pub fn inline_code(text: &str, max: usize) -> String {
     sanitize(text, max).replace('`', "'")
 }

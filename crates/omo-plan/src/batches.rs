@@ -91,7 +91,7 @@ pub(crate) fn decode_plan_text(bytes: &[u8]) -> Result<&str, Diagnostic> {
         return Err(undecodable(bytes, Code::TooLarge, 0, text));
     }
     std::str::from_utf8(bytes).map_err(|error| {
-        let text = format!("byte {} is none of a text in UTF-8", error.valid_up_to());
+        let text = format!("byte {} is not UTF-8", error.valid_up_to());
         undecodable(bytes, Code::NotUtf8, error.valid_up_to(), text)
     })
 }

@@ -310,7 +310,7 @@ fn judge_green(
     if added_tests > 0 {
         let count = count_tests(added_tests, "test is", "tests are");
         let reason = format!(
-            "{count} only there with the change, in files that are no test files, and could not be separated"
+            "{count} only there with the change, in files that are not test files, and could not be separated"
         );
         let names = absent.iter().take(MAX_LINES);
         return JudgedSide::unknown(reason, names.map(|name| (*name).to_owned()).collect());

@@ -468,7 +468,7 @@ fn tests_of_a_new_file_are_not_guessed_about_where_no_test_is_named() {
             ("tests/discounts/season.rs", None),
         ],
         without: "unknown",
-        reason: "1 test is only there with the change, in files that are no test files, and could not be separated",
+        reason: "1 test is only there with the change, in files that are not test files, and could not be separated",
         notes: &["the tests in src/tax.rs could not be separated: the file is new"],
         tests: &[],
     };

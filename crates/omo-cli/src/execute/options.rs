@@ -369,7 +369,7 @@ fn text(value: &str) -> Result<String, String> {
     } else if value.chars().count() > MAX_CHARS {
         format!("has more than {MAX_CHARS} characters")
     } else if value.chars().any(char::is_control) {
-        "has a line break, or another character that is none of text; it is one line".to_owned()
+        "has a line break, or another character that is not text; it is one line".to_owned()
     } else {
         return Ok(value.to_owned());
     };

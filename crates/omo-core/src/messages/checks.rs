@@ -40,7 +40,7 @@ pub(super) fn objection_lines(session: &Session, check: Option<&ClaimOutcome>) -
             vec![format!(
                 "[omo] The claim was checked: all checks pass, but files that git sees were written while they were \
                  judged{moving}, so that nothing was said about the files as they are now. Nothing else may write \
-                 meanwhile. What the checks write anew each time belongs into .gitignore; where git tracks it, its user \
+                 meanwhile. What the checks write each time belongs into .gitignore; where git tracks it, its user \
                  names it in written_by_checks, below [verify] in omo's config.toml. Then the final message claims \
                  again."
             )]
@@ -130,7 +130,7 @@ pub fn name_among_files(path: &str) -> String {
 fn seen_while_running(findings: &ClaimFindings) -> Vec<String> {
     let lists = [
         (
-            "written by the checks, and no part of the work",
+            "written by the checks, and not part of the work",
             findings.left_out.iter().collect(),
         ),
         (
@@ -196,7 +196,7 @@ fn open_claim_lines(session: &Session) -> Vec<String> {
     ]
 }
 
-const UNCLEAR_VERDICT: &str = "[omo] The review came, and its last line is no verdict: that has to be the promise tag with \
+const UNCLEAR_VERDICT: &str = "[omo] The review came, and its last line is not a verdict: that has to be the promise tag with \
                                VERIFIED or REJECTED, alone.";
 
 fn red_check_lines(findings: &ClaimFindings) -> Vec<String> {

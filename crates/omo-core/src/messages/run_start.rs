@@ -167,7 +167,7 @@ pub fn not_in_plan_mode(is_armed: bool) -> String {
         "NOT ON"
     };
     format!(
-        "[omo] {state}: in plan mode nothing is edited, so nothing is held, and this prompt is no part of the task. Type \
+        "[omo] {state}: in plan mode nothing is edited, so nothing is held, and this prompt is not part of the task. Type \
          `ulw` again when you have left it"
     )
 }

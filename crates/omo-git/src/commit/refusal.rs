@@ -131,7 +131,7 @@ impl CommitRefusal {
                     .to_owned()
             }
             Self::Ignored { source, pattern, .. } => format!("take `{pattern}` out of {source}"),
-            Self::NestedRepository { path } => format!("remove {path}/.git, where it is no repository of its own"),
+            Self::NestedRepository { path } => format!("remove {path}/.git, where it is not a repository of its own"),
             Self::CaseRename { path, committed } => {
                 format!("`git mv {} {}`", quote_argument(committed), quote_argument(path))
             }

@@ -35,7 +35,7 @@ impl TaskLook {
         match self {
             Self::Heading | Self::NumberedHeading => {
                 format!(
-                    "the file is not a plan that omo knows: `{shown}` looks most like a task, and its heading is none"
+                    "the file is not a plan that omo knows: `{shown}` looks most like a task, and its heading is not one"
                 )
             }
             Self::Box => format!(

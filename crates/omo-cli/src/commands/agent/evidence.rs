@@ -104,7 +104,7 @@ fn join_command(words: &[String]) -> Result<String, CommandError> {
     };
     if text.trim().is_empty() || text.contains('\0') {
         return Err(CommandError::usage(
-            "that is no command",
+            "that is not a command",
             "put it after `--`: `omo agent evidence run --ticket T -- npm test`",
         ));
     }

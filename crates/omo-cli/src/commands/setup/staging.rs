@@ -88,7 +88,7 @@ fn files(folder: &Path) -> io::Result<BTreeMap<PathBuf, PathBuf>> {
             }
             if found.len() + folders.len() > MAX_FILES {
                 return Err(io::Error::other(format!(
-                    "more than {MAX_FILES} files are no plugin of omo"
+                    "more than {MAX_FILES} files are not a plugin of omo"
                 )));
             }
         }

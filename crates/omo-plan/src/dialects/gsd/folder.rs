@@ -182,7 +182,7 @@ fn read_requirements(plans: &[Plan], names: &PlanNames, joined: &mut Plan) -> Ve
             if found.is_empty() {
                 let file = &plan.source.path;
                 let text = format!(
-                    "{file} requires `{required}`, which is none of the plans: it has to be done before"
+                    "{file} requires `{required}`, which is not one of the plans: it has to be done before"
                 );
                 joined
                     .diagnostics

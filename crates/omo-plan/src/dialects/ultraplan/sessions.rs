@@ -55,7 +55,7 @@ pub(crate) fn read_strategy(
                 }
             }
             NumberedHeading::LooksLike => {
-                let text = "this heading looks like a session and is none".to_owned();
+                let text = "this heading looks like a session and is not one".to_owned();
                 let help = "a session is written `### Session 1: Title`";
                 reader.findings.add(
                     Code::LooksLikeAStep,

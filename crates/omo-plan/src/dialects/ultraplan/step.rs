@@ -87,7 +87,7 @@ pub(crate) fn read_steps(
                 steps.push(step);
             }
             NumberedHeading::LooksLike => {
-                let text = "this heading looks like a step and is none".to_owned();
+                let text = "this heading looks like a step and is not one".to_owned();
                 findings.add(
                     Code::LooksLikeAStep,
                     span,

@@ -17,7 +17,7 @@ Examples:
   omo agent task list --status open
   omo agent task list --format json --field id
 
-A file that is no task is named on stderr, and the others are listed.";
+A file that is not a task is named on stderr, and the others are listed.";
 
 // No doc comments on the variants: with them clap shows the whole page in its long form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
