@@ -24,7 +24,7 @@ pub enum CommitPreviewError {
     #[error("{} is not in a git worktree", .0.display())]
     NoRepository(PathBuf),
     /// A path outside of the work tree, or with a name that is not Unicode.
-    #[error("{} cannot be committed: it lies outside of the work tree, or its name is not Unicode", sanitize(.0, 200))]
+    #[error("{} cannot be committed: it is outside of the worktree, or its name is not Unicode", sanitize(.0, 200))]
     Path(String),
     /// The private folder of the run could not be used.
     #[error(transparent)]
