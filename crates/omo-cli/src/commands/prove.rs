@@ -38,7 +38,7 @@ Examples:
   omo prove --check 'npm test' --format github
 
 The checks run in two private copies: with the change, and without it, where
-only the test files are the current ones; and once more where the functions of the
+only the test files are current; and once more where the functions of the
 change have empty bodies, which a test of them notices. Exit status: 0 when
 every check is green with it and red without it, or cannot be built without it
 and is red with empty bodies, 1 when one is not, 5 when that could not be told.";
