@@ -26,7 +26,7 @@ pub(crate) struct RunStartOptions {
     /// A task list, in place of a plan file
     #[arg(long, conflicts_with_all = ["plan", "step", "dialect"])]
     pub tasks: bool,
-    /// The session of the task list; or only this session of a plan
+    /// Session of the task list, or the only one of a plan
     #[arg(long, value_name = "ID")]
     pub session: Option<String>,
     /// Go on with an earlier run
