@@ -78,7 +78,7 @@ pub(crate) struct TaskCreateOptions {
 
 #[derive(Debug, Args)]
 pub(crate) struct CriteriaOptions {
-    /// Criteria that prove it: one|two; code stays whole
+    /// Its criteria: one|two; code stays whole
     #[arg(long, short = 'C', value_name = "TEXTS", allow_hyphen_values = true)]
     pub criteria: Vec<String>,
     /// One criterion, whatever is in it; repeatable
