@@ -67,13 +67,13 @@ pub(crate) struct JobOptions {
     /// The branch that takes the work
     #[arg(long)]
     branch: String,
-    /// The commit that the branch BRANCH.brief has to be at
+    /// The commit that BRANCH.brief has to be at
     #[arg(long, value_name = "COMMIT")]
     brief: String,
-    /// The time limit of the client
+    /// Time limit of the client
     #[arg(long, value_name = "SECONDS")]
     time_limit: Option<u32>,
-    /// The folder to work in, instead of $TMPDIR
+    /// Folder to work in, instead of $TMPDIR
     #[arg(long, value_name = "DIR")]
     scratch: Option<PathBuf>,
     /// The client, instead of the `claude` on PATH
