@@ -36,7 +36,7 @@ pub fn number_rows(text: &str, margin: &str) -> String {
     let (count, chars) = (lines.len(), text.chars().count());
     let digits = count.to_string().len();
     let hint = if escapes {
-        r"; what stands behind a `\` is an escape, and `\\` is one `\`"
+        r"; what follows a `\` is an escape, and `\\` is one `\`"
     } else {
         ""
     };
@@ -293,7 +293,7 @@ mod tests {
         ] {
             let expected = expected.replace(
                 "; ESC",
-                r"; what stands behind a `\` is an escape, and `\\` is one `\`",
+                r"; what follows a `\` is an escape, and `\\` is one `\`",
             );
             assert_eq!(show_whole(text, "  "), expected);
         }
