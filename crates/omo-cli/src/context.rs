@@ -119,7 +119,7 @@ impl<'a> CommandContext<'a> {
             );
             if followed.is_some() {
                 let move_words = match state.worktree {
-                    Some(WorktreeIdentity::Linked(_)) => "this work tree was moved",
+                    Some(WorktreeIdentity::Linked(_)) => "this worktree was moved",
                     _ => "the project was renamed",
                 };
                 crate::output::print_warning(&format!(

@@ -369,8 +369,11 @@ impl From<DubiousOwnership> for CommandError {
 impl From<WorktreeGone> for CommandError {
     fn from(error: WorktreeGone) -> Self {
         let hint = match &error {
-            WorktreeGone::OtherBranch { expected, .. } => format!("`git switch {expected}`, then run it again"),
-            _ => "end here: nothing that is done now counts, and omo writes down what became of the step".to_owned(),
+            WorktreeGone::OtherBranch { expected, .. } => {
+                format!("`git switch {expected}`, then run it again")
+            }
+            _ => "end here: nothing that is done now counts, and omo records how the step ended"
+                .to_owned(),
         };
         Self::precondition(error.to_string(), hint)
     }

@@ -49,7 +49,7 @@ pub(super) fn find_named_run(runs: &RunStore, typed: &str) -> Result<Run, Comman
 
 pub(crate) fn another_run_is_open(id: &str, state: &RunState) -> CommandError {
     let message = format!(
-        "the run {id} of {} is open here, and one work tree has one run",
+        "the run {id} of {} is open here, and one worktree has one run",
         parts::run_subject(state)
     );
     CommandError::busy(
@@ -126,7 +126,7 @@ pub(super) fn open_elsewhere(runs: &[(String, RunState)]) -> CommandError {
         })
         .collect();
     let hint = format!(
-        "it is open in another work tree of the repository; name it:\n{}",
+        "it is open in another worktree of the repository; name it:\n{}",
         lines.join("\n")
     );
     CommandError::not_found("no plan run is open here", hint)

@@ -196,7 +196,7 @@ fn open_claim_lines(session: &Session) -> Vec<String> {
     ]
 }
 
-const UNCLEAR_VERDICT: &str = "[omo] The review came, and its last line is no verdict: that has to be the promise tag with \
+const UNCLEAR_VERDICT: &str = "[omo] The review came, and its last line is not a verdict: that has to be the promise tag with \
                                VERIFIED or REJECTED, alone.";
 
 fn red_check_lines(findings: &ClaimFindings) -> Vec<String> {

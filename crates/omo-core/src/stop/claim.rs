@@ -290,7 +290,7 @@ impl ClaimOutcome {
             ClaimReason::Rejected(objections) => Some(format!("review: {objections}")),
             ClaimReason::NoVerdict => Some("no verdict of the review".to_owned()),
             ClaimReason::UnclearVerdict => {
-                Some("the last line of the review is no verdict".to_owned())
+                Some("the last line of the review is not a verdict".to_owned())
             }
             ClaimReason::TreeChanged => Some("files changed while they were judged".to_owned()),
             ClaimReason::FilesUnreadable => {
@@ -320,7 +320,7 @@ impl ClaimOutcome {
             ClaimReason::FilesUnreadable => "the files could not be read",
             ClaimReason::Rejected(_) => "the review objects",
             ClaimReason::NoVerdict => "no verdict of the review was seen",
-            ClaimReason::UnclearVerdict => "the last line of the review is no verdict",
+            ClaimReason::UnclearVerdict => "the last line of the review is not a verdict",
             ClaimReason::NotCounted(_) => "the review does not count",
             ClaimReason::NotShown(_) => "the work cannot be shown to a reviewer",
             ClaimReason::StaleReview => "files changed since the review",

@@ -225,7 +225,7 @@ fn require_judgeable(state: &RunState, review: &Task) -> Result<(), VerbRefusal>
         .standing(other)
         .map_or("open", |standing| standing.word());
     let message = format!("{} judges {other}, which is {word}", review.id);
-    let hint = format!("`omo run retry {other}` has it done, and judged behind that");
+    let hint = format!("`omo run retry {other}` has it done, and judged after that");
     Err(VerbRefusal::precondition(message, hint))
 }
 

@@ -16,7 +16,7 @@ pub fn split_criteria(text: &str) -> Result<Vec<String>, VerbRefusal> {
         Ok(list) => list,
         Err(_) if text.trim_start().starts_with("[\"") => {
             return Err(VerbRefusal::precondition(
-                "the criteria begin as a JSON list of texts, and are none",
+                "the criteria begin as a JSON list of texts, and are not one",
                 HINT,
             ));
         }
@@ -52,7 +52,7 @@ fn split_at_bars(text: &str) -> Result<Vec<String>, VerbRefusal> {
             ));
         }
         if begins_with_command_word(&part) && !part.contains('`') {
-            let message = "a `|` behind a command in the criteria may begin another one or belong to the command";
+            let message = "a `|` after a command in the criteria may begin another one or belong to the command";
             return Err(VerbRefusal::precondition(message, HINT));
         }
         rest = behind.get(1..).unwrap_or_default();

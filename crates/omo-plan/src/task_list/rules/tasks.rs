@@ -214,9 +214,8 @@ fn require_resolvable(
 ) -> Result<(), VerbRefusal> {
     let (id, session) = (&task.id, &session.session_id);
     if !task.evidence.iter().any(says_something) {
-        let hint = format!(
-            "say what was run and what came of it: `--add-evidence \"{EVIDENCE_EXAMPLE}\"`"
-        );
+        let hint =
+            format!("say what was run, with its result: `--add-evidence \"{EVIDENCE_EXAMPLE}\"`");
         return Err(VerbRefusal::precondition(
             format!("task {id} of session {session} has no evidence"),
             hint,
