@@ -56,7 +56,7 @@ impl Engine<'_> {
                 .tasks
                 .get(&task.id)
                 .and_then(|known| known.last_end.as_ref());
-            if self.is_as_judged(task, end, since_judged.as_deref(), &changed_since) {
+            if self.is_as_judged(task, end, since_judged.as_deref(), changed_since) {
                 continue;
             }
             if let Some(reason) = self.red_check_of(task, watcher)? {
