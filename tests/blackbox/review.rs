@@ -31,7 +31,8 @@ pub(crate) fn begin_waiting_for_review(scene: &mut Scene) -> Result<()> {
 /// The claim is not verified; the verdict that was asked for is missed.
 pub(crate) fn is_missed(scene: &Scene) -> Result<()> {
     let reason = scene.claim_fails()?;
-    ensure!(reason.contains("no verdict"), "{reason}");
+    let is_missed = ["no verdict", "is not a verdict"].map(|words| reason.contains(words));
+    ensure!(is_missed != [false, false], "{reason}");
     ensure!(scene.field("/verification/attempts")? == 1 && scene.field("/verdict")?.is_null());
     Ok(())
 }

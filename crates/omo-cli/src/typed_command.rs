@@ -529,7 +529,7 @@ fn read_line<T: Parser>(command: RunCommand, arguments: &str) -> Result<T, Comma
     T::try_parse_from(words).map_err(|error| {
         let message = error.to_string();
         let message = match error.kind() {
-            clap::error::ErrorKind::MissingRequiredArgument => "it lacks an argument",
+            clap::error::ErrorKind::MissingRequiredArgument => "an argument is missing",
             _ => message
                 .lines()
                 .next()

@@ -15,7 +15,7 @@ const BUDGETS: [(&str, usize); 18] = [
     ("omo-claude", 21),
     ("omo-cli", 203),
     ("omo-core", 123),
-    ("omo-engine", 204),
+    ("omo-engine", 205),
     ("omo-fuzz", 16),
     ("omo-git", 128),
     ("omo-hooks", 28),
