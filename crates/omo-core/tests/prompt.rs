@@ -668,7 +668,7 @@ fn plain_words_that_stop_pause_a_run_and_begin_none() {
         ("stop, wrong branch", "free turn", "silent"),
         ("ulw, stop working", "tell paused Asked", "help <task>`"),
         ("ok ulw wait", "tell paused Asked", "help <task>`"),
-        ("ulw? stop, no", "free turn", "activate Keyword Full"),
+        ("ulw? stop, no", "tell paused Asked", "silent"),
         ("/omo:ulw stop it", "tell paused Asked", "help <task>`"),
         ("ulw? stop", "tell paused Asked", "silent"),
         ("/omo:status stop", "tell paused Asked", "silent"),
