@@ -87,6 +87,7 @@ fn instructions_activate() {
             "ulw documentation for the API",
             "ulw stop the server from crashing",
             "ulw off-by-one fix",
+            "ulw stop() never returns",
             "ulw fix the bug, then stop",
             "ulw stop words are wrong, fix them",
             "ulw cancel button does nothing, fix it",

@@ -36,7 +36,9 @@ fn off_clause(text: &str, word: &Range<usize>) -> Option<Range<usize>> {
     let left: Vec<&str> = words_of(&left);
     let right: Vec<&str> = words_of(&right);
     let asks = matches!(mark, '?' | '？') && !is_request(&left);
-    (!asks && turns_off(&left, &right)).then_some(start..word.end + end)
+    // `ulw stop() never returns` names a function.
+    let is_call = mark == '(' && !after.get(..end)?.ends_with(char::is_whitespace);
+    (!asks && !is_call && turns_off(&left, &right)).then_some(start..word.end + end)
 }
 
 fn start_of_clause(before: &str) -> Option<usize> {
