@@ -3,7 +3,6 @@
 //!
 //! Question and answer are sealed files in the session's folder; an answer counts for its own
 //! question only.
-//! alone.
 
 use std::ffi::OsString;
 use std::io;

@@ -70,7 +70,7 @@ const MAX_DEPTH: usize = 3;
 const DIGEST_LETTERS: usize = 16;
 const VALUE_LETTERS: usize = 200;
 
-/// State in words of each setting and file, such as a digest, by its name or path from the top.
+/// State of each hook, script and setting that can affect a commit, such as a digest, by its name or path from the top.
 pub fn read_commit_judges(
     repository: &GitRepository,
 ) -> Result<BTreeMap<String, String>, GitFailed> {

@@ -414,7 +414,7 @@ fn read_sizes(scratch: &ScratchTree, entries: &mut [DiffEntry]) -> Option<()> {
     Some(())
 }
 
-/// Has git compare all files except for large ones, each of which gets its part.
+/// Reads each file's patch from git; a large file is left out, and keeps an empty one.
 fn read_patches(
     scratch: &ScratchTree,
     base: &str,

@@ -141,7 +141,7 @@ pub fn decide(
         ..
     }) = report
     {
-        // An engine that takes a worker off its node ends it first, and may requeue it: only the engine knows.
+        // After a stop or kill the scheduler may requeue the worker; its report then does not count.
         let engine_has_it = match engine {
             EngineAnswer::Listed(state) => {
                 matches!(state, EngineState::Queued | EngineState::Running)

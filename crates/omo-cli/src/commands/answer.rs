@@ -47,7 +47,7 @@ pub(crate) fn run(env: &ProcessEnv, options: &AnswerOptions) -> Result<(), Comma
     )
 }
 
-/// Records an answer. Gives the state behind it, and the file of a decision.
+/// Records an answer. Gives the run, its new state, and the end of the message, which names the file of a decision.
 pub(crate) fn record_answer(
     context: &CommandContext,
     options: &AnswerOptions,

@@ -46,7 +46,7 @@ pub(super) fn arranged(plan: Plan, options: &ModeOptions) -> Plan {
     plan
 }
 
-/// A plan without checks of the whole runs those of its tasks again, but for tests that have to fail first.
+/// Adds a verification task. Without final checks it runs the checks of the tasks again, except for those of test tasks.
 fn add_verification(plan: &mut Plan) {
     let Some(id) = free_id(plan) else { return };
     if plan.final_checks.is_empty() {

@@ -86,32 +86,33 @@ pub(super) fn write(
     Ok(true)
 }
 
-/// A file with the text that `with_run` makes of its present one, `now`; `values_of_run` are those that a run sets.
+/// Output for one file: its present bytes, parsed, as `with_run` changes them, with the digest of `values_of_run` before and
+/// after.
 fn output<T: Serialize + DeserializeOwned>(
     name: &str,
-    now: Option<Vec<u8>>,
+    old_bytes: Option<Vec<u8>>,
     is_first: bool,
     with_run: impl FnOnce(Option<T>) -> T,
     values_of_run: impl Fn(&T) -> Value,
 ) -> Output<'_> {
     let digest = |file: &T| sha256_hex(values_of_run(file).to_string().as_bytes());
-    let before: Option<T> = now
+    let old_file: Option<T> = old_bytes
         .as_deref()
         .and_then(|bytes| serde_json::from_slice(bytes).ok());
-    let before_digest = before.as_ref().map(digest).unwrap_or_default();
-    let is_opened_with = is_first && before.is_some();
-    let after = with_run(before);
-    let mut whole = serde_json::to_vec_pretty(&after).unwrap_or_default();
-    whole.push(b'\n');
-    let whole = Some(whole).filter(|whole| now.as_ref() != Some(whole));
-    let before = now
-        .filter(|_| !is_opened_with)
-        .map(|now| (before_digest, now));
+    let old_digest = old_file.as_ref().map(digest).unwrap_or_default();
+    let is_original = is_first && old_file.is_some();
+    let new_file = with_run(old_file);
+    let mut new_bytes = serde_json::to_vec_pretty(&new_file).unwrap_or_default();
+    new_bytes.push(b'\n');
+    let whole = Some(new_bytes).filter(|new| old_bytes.as_ref() != Some(new));
+    let before = old_bytes
+        .filter(|_| !is_original)
+        .map(|bytes| (old_digest, bytes));
     Output {
         name,
         key: name.to_owned(),
         before,
-        after: digest(&after),
+        after: digest(&new_file),
         whole,
     }
 }

@@ -29,7 +29,7 @@ pub fn running_task_in<'a>(
     })
 }
 
-/// The event for a lost client that was healthy: its running task is begun again.
+/// Event that puts the running task of a healthy client that was lost back, without counting a lost worker.
 pub fn pause_event(state: &RunState, group: &TaskGroup, why: &str) -> Option<EventKind> {
     let (id, _) = running_task_in(state, group)?;
     let attempt = state.attempt_of(id);

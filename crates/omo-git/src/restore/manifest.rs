@@ -53,8 +53,7 @@ pub(crate) type OwnPaths<'a> = &'a dyn Fn(&TreePath) -> bool;
 #[derive(Clone, Copy)]
 pub(crate) enum RestoreSelection<'a> {
     All,
-    /// Changes up to a later snapshot, except for paths that changed again; own ones alone, where
-    /// given.
+    /// Changes up to a later snapshot that still stand; with [`OwnPaths`], those of its paths alone.
     Until(&'a SnapshotManifest, Option<OwnPaths<'a>>),
     /// Changes at or below these paths.
     Paths(&'a [TreePath]),

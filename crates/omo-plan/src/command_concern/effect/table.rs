@@ -2,7 +2,8 @@
 
 use super::Effect;
 
-/// Effect, programs, and words behind their options; `*` is any word or none, `-` none.
+/// Effect, programs, and words after their options; `*` is any word or none, `-` none. Of several matching rows the greatest
+/// [`Effect`] wins.
 pub(super) const TABLE: &[(Effect, &str, &str)] = &[
     (
         Effect::Changes,
