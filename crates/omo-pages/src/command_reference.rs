@@ -233,7 +233,7 @@ mod tests {
     #[test]
     fn an_option_of_many_commands_stands_once() {
         let page = commands();
-        let run = "\n- `--run <ID>`: Which run, if not the one that is open here\n";
+        let run = "\n- `--run <ID>`: The run, if not the one that is open here\n";
         assert_eq!(page.matches(run).count(), 1, "{page}");
         let show = page.split("### `omo run show`\n").nth(1).unwrap();
         assert!(
