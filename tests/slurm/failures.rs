@@ -60,6 +60,7 @@ fn a_job_that_slurm_queues_again_goes_on_from_what_was_pushed() {
 fn a_node_that_loses_its_power_holds_the_run_until_it_is_back() {
     on_cluster(&two(), &FILES, &PLAIN, |scene| {
         start_up_to_second_step(scene)?;
+        scene.wait_for_known_pushes()?;
         scene.cluster.kill_node()?;
         scene.cluster.take_down_node()?;
         scene.wait_for_line("Session 1: back in the queue")?;

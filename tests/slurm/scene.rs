@@ -240,6 +240,24 @@ impl Scene {
         )
     }
 
+    fn worker_folders(&self) -> Result<Vec<PathBuf>> {
+        let users = fs::read_dir(self.home.scratch())?.flatten();
+        let folders = users
+            .flat_map(|user| fs::read_dir(user.path()).into_iter().flatten().flatten())
+            .map(|entry| entry.path())
+            .filter(|path| !path.ends_with("jobs") && !path.ends_with("starts.lock"));
+        Ok(folders.collect())
+    }
+
+    /// The workers know that what they have was pushed. One that is killed before leaves its clone for a week.
+    pub(crate) fn wait_for_known_pushes(&self) -> Result<()> {
+        wait_until("the end of unpushed work", || {
+            self.worker_folders()
+                .is_ok_and(|folders| !folders.iter().any(|folder| folder.join("kept").exists()))
+                .then_some(())
+        })
+    }
+
     /// Nothing is left of the run in the queue, on the node, in the references and in the file system.
     fn require_nothing_left(&self) -> Result<()> {
         self.cluster
@@ -247,15 +265,7 @@ impl Scene {
             .with_context(|| self.describe())?;
         self.home.require_clean_remote(&self.ground)?;
         self.ground.require_tidy()?;
-        let starts: Vec<PathBuf> = fs::read_dir(self.home.scratch())?
-            .flatten()
-            .flat_map(|user| fs::read_dir(user.path()).into_iter().flatten().flatten())
-            .map(|entry| entry.path())
-            .filter(|path| {
-                path.file_name()
-                    .is_some_and(|name| name != "jobs" && name != "starts.lock")
-            })
-            .collect();
+        let starts = self.worker_folders()?;
         ensure!(starts.is_empty(), "workers have left {starts:?}");
         Ok(())
     }

@@ -378,22 +378,22 @@ mod tests {
             (
                 "a",
                 "[launcher.a]\nstart = \"x {job}\"",
-                "`launcher.a.start` does not say what is to be run: {worker} is",
+                "`launcher.a.start` does not name what is to be run: {worker} is",
             ),
             (
                 "a",
                 "[launcher.a]\nstart = \"x {branch}\"",
-                "`launcher.a.start` does not say what is to be run",
+                "`launcher.a.start` does not name what is to be run",
             ),
             (
                 "ssh",
                 "[launcher.ssh]\nhost = \"h\"\nstart = \"ssh {host} {worker_list}\"",
-                "`launcher.ssh.start` does not say what is to be run",
+                "`launcher.ssh.start` does not name what is to be run",
             ),
             (
                 "slurm",
                 "[launcher.slurm]\nstart = \"sbatch {job}\"\ninput = \"job.yaml\"",
-                "`launcher.slurm.start` does not say what is to be run: {worker} is missing in it, or in the file of",
+                "`launcher.slurm.start` does not name what is to be run: {worker} is missing in it, or in the file of",
             ),
             (
                 "slurm",
