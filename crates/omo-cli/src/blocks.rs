@@ -1,4 +1,4 @@
-//! Instruction blocks for a session that works on a run, each at most [`MAX_BYTES`]: a word in
+//! Instruction blocks for a session that works on a run, each at most `MAX_BYTES`: a word in
 //! capitals such as `SPAWN agent` or `WAIT`, lines, and the next command. Text of the plan is data:
 //! neutralised, cut and indented. No command has a pipe, so that a permission for `omo` covers it.
 

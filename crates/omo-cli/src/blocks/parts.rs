@@ -1,4 +1,4 @@
-//! Pieces of all instruction blocks: commands of a plan, notes on it, and the cut to [`MAX_BYTES`].
+//! Pieces of all instruction blocks: commands of a plan, notes on it, and the cut to `MAX_BYTES`.
 
 use std::fmt::Write;
 
@@ -80,7 +80,7 @@ pub(crate) fn plan_path(state: &RunState) -> String {
     sanitize(&run_subject(state), 200)
 }
 
-/// Cuts lines from the middle down to [`MAX_BYTES`]; the last lines say what to do and stay.
+/// Cuts lines from the middle down to `MAX_BYTES`; the last lines say what to do and stay.
 pub(crate) fn fit_block(text: String) -> String {
     if text.len() <= MAX_BYTES {
         return text;

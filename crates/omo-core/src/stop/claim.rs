@@ -83,7 +83,7 @@ pub struct ReviewMaterial {
 pub struct CheckResult {
     pub name: String,
     pub command: String,
-    /// [`Check::definition`].
+    /// `Check::definition`.
     pub definition: Vec<u8>,
     pub record: CheckRecord,
     /// An earlier result that still holds.

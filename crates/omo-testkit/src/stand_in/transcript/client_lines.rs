@@ -69,7 +69,7 @@ impl ScriptedTranscript {
         )
     }
 
-    /// A hook that was ended by Esc; the client writes [`StagedTranscript::interrupted`] behind it.
+    /// A hook that was ended by Esc; the client writes `StagedTranscript::interrupted` behind it.
     pub fn hook_cancelled(&mut self, event: &str) -> Result<()> {
         let details = Object::new()
             .field("command", "hook")
