@@ -35,16 +35,19 @@ fn names_stop(lower: &str) -> bool {
         let forbids_one = words_of(clauses).iter().skip(1).any(|word| *word == "do");
         !forbids_one && read_whole(clauses) == Some(PlainStop::Stop)
     };
-    let mut ends = lower.match_indices(CLAUSE_ENDS).filter(|(at, sign)| {
+    let ends = lower.match_indices(CLAUSE_ENDS).filter(|(at, sign)| {
         // A dot within a word is a file's: `stop.sh`.
         let behind = lower.get(at + sign.len()..).unwrap_or_default();
         *sign != "." || behind.starts_with(char::is_whitespace)
     });
+    let mut ends = ends.take(FIRST_CLAUSES);
     let begins = ends.any(|(at, _)| lower.get(..at).is_some_and(is_stop));
     let last = lower.rsplit_once(". ").or_else(|| lower.rsplit_once("! "));
     begins || last.is_some_and(|(_, sentence)| is_stop(sentence))
 }
 
+/// Clauses in which a stop with a reason is said: `no, hey, stop, …`.
+const FIRST_CLAUSES: usize = 4;
 const CLAUSE_ENDS: [char; 10] = [',', '.', '!', ';', '…', '—', '。', '，', '！', '；'];
 
 fn read_whole(lower: &str) -> Option<PlainStop> {
