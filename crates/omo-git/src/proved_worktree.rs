@@ -82,7 +82,7 @@ impl ProvedWorktree {
         })
     }
 
-    /// The same work tree, seen from a folder below its top.
+    /// View of the worktree from a folder below its top.
     #[must_use]
     pub fn in_folder(&self, folder: &Path) -> Self {
         if folder.as_os_str().is_empty() {

@@ -113,7 +113,7 @@ impl GitRepository {
         Some(repository)
     }
 
-    /// The same repository, seen from another work tree, whose own settings have no say.
+    /// View of the repository from another worktree, whose own settings have no effect.
     pub(crate) fn seen_from_worktree(&self, top: &Path, git: &Path) -> Self {
         let tree = GitWorktree {
             top: top.to_owned(),
@@ -127,7 +127,7 @@ impl GitRepository {
         }
     }
 
-    /// The same repository with saved settings of the user instead of this process's environment.
+    /// Copy of the repository with saved settings of the user instead of this process's environment.
     #[must_use]
     pub fn obeying(self, settings: &GitSettings) -> Self {
         Self {

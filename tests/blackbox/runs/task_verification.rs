@@ -328,6 +328,16 @@ fn a_cancelled_run_goes_on_with_what_still_holds() {
         task("3", "", "true"),
     ]);
     play(&[
+        ("a work that a later task removed", three.clone(), |g| {
+            g.open()?;
+            g.pass("1", "one")?;
+            fs::remove_file(g.lab().project().join("words/1.txt"))?;
+            g.pass("2", "two")?;
+            g.omo_at_terminal(&["run", "cancel"])?.exits_with(0)?;
+            let said = gone_on(g)?.out;
+            ensure!(said.contains("note: 1 is open again"), "{said}");
+            Ok(())
+        }),
         ("one of two works is gone", three, |g| {
             g.open()?;
             g.pass("1", "one")?;

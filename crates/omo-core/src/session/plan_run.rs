@@ -75,7 +75,7 @@ impl PlanRun {
         self.ended.as_deref() != Some("complete")
     }
 
-    /// The same plan run with each text cut to its bound.
+    /// Copy of the plan run with each text cut to its bound.
     #[must_use]
     pub fn bounded(self) -> Self {
         Self {

@@ -97,7 +97,7 @@ pub(super) fn find(
     }
 }
 
-/// The same location as [`find`] returns, created where there is none.
+/// Location as [`find`] returns it, created where there is none.
 pub(super) fn create(
     root: &Path,
     state_home: Option<&Path>,
